@@ -1,0 +1,124 @@
+"""Disk: atomic writes, private folders, locks. Nothing else in the ground touches files.
+
+Transcripts are private: what is written here is readable by its owner only (0600, folders 0700), appears whole
+or not at all, and replaces a file only when told to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from handrail.errors import StoreError
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create ``folder`` and its missing parents, readable by the owner only; existing ones keep their mode."""
+    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+
+
+def write_atomically(path: Path, data: bytes, *, replace: bool = False) -> None:
+    """Write ``data`` to ``path`` so that a reader sees the old file, the whole new one, or none.
+
+    The bytes reach the disk before the name does. Without ``replace`` an existing file is left alone and
+    ``StoreError`` is raised, with no window in which another writer could be overwritten.
+    """
+    try:
+        make_private_folder(path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".tmp", dir=path.parent)
+    except OSError as problem:
+        raise _store_error("cannot write", path, problem) from problem
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if replace:
+            os.replace(name, path)  # noqa: PTH105 - the plain call, whose atomicity is documented
+        else:
+            _publish_new(Path(name), path)
+    except OSError as problem:
+        raise _store_error("cannot write", path, problem) from problem
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)  # noqa: PTH108
+    _sync_folder(path.parent)
+
+
+def _publish_new(temporary: Path, path: Path) -> None:
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError as problem:
+        if problem.errno not in {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK}:
+            raise
+        # A file system without hard links: claim the name, then move over our own claim.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
+        os.replace(temporary, path)  # noqa: PTH105
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _store_error(what: str, path: Path, problem: OSError) -> StoreError:
+    if isinstance(problem, FileExistsError):
+        return StoreError(f"{path} exists already", hint="choose another name; nothing was overwritten")
+    return StoreError(f"{what} {path}: {problem.strerror or problem}")
+
+
+def read_bytes(path: Path) -> bytes:
+    """The whole file, or ``StoreError`` naming it."""
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise _store_error("cannot read", path, problem) from problem
+
+
+@contextlib.contextmanager
+def lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on ``path`` (created when missing) until the block ends; waits for its turn."""
+    make_private_folder(path.parent)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def home(environment: Mapping[str, str]) -> Path | None:
+    """The person's home folder by ``HOME`` (or ``USERPROFILE``), None when neither is set."""
+    for name in ("HOME", "USERPROFILE"):
+        value = environment.get(name)
+        if value:
+            return Path(value)
+    return None
+
+
+def state_folder(environment: Mapping[str, str]) -> Path | None:
+    """Where Handrail keeps what it must remember: ``HANDRAIL_HOME``, else XDG's state folder.
+
+    None when there is no home at all.
+    """
+    if own := environment.get("HANDRAIL_HOME"):
+        return Path(own)
+    if (state := environment.get("XDG_STATE_HOME")) and Path(state).is_absolute():
+        return Path(state) / "handrail"
+    base = home(environment)
+    return base / ".local" / "state" / "handrail" if base else None

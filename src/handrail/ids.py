@@ -1,0 +1,67 @@
+"""Ids: the only reader of randomness, and the one check an id passes before a path is made of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+
+from handrail.clock import Clock, SystemClock
+from handrail.errors import UnsafeId
+
+_NAMESPACE = uuid.UUID("6b0f5a52-6f6e-5d0a-9d0c-9a1f0b6f7c11")
+_FORBIDDEN = frozenset("/\\:\x7f") | {chr(code) for code in range(32)}
+MAX_ID_CHARS = 200
+
+
+def check_id(value: str) -> str:
+    """Return ``value`` when it may become one component of a path, else raise ``UnsafeId``.
+
+    Refused: the empty id, ``.`` and ``..``, a leading ``-``, separators of any system, ``:``, control
+    characters, lone surrogates and more than ``MAX_ID_CHARS`` characters.
+    """
+    reason = None
+    if not value:
+        reason = "it is empty"
+    elif value in {".", ".."}:
+        reason = "it names a folder"
+    elif value.startswith("-"):
+        reason = "it starts like an option"
+    elif not _FORBIDDEN.isdisjoint(value):
+        reason = "it holds a path separator, a colon or a control character"
+    elif len(value) > MAX_ID_CHARS:
+        reason = f"it is longer than {MAX_ID_CHARS} characters"
+    elif any("\ud800" <= char <= "\udfff" for char in value):
+        reason = "it is not valid text"
+    if reason is not None:
+        raise UnsafeId(f"session id {value[:80]!r} cannot be used as a file name: {reason}")
+    return value
+
+
+def stable_uuid(*parts: str | int) -> str:
+    """A UUID that depends on ``parts`` only, so that the same conversion gives the same bytes twice."""
+    return str(uuid.uuid5(_NAMESPACE, "\x1f".join(str(part) for part in parts)))
+
+
+def short_hash(*parts: str | bytes | int) -> str:
+    """Twelve hexadecimal digits of the SHA-256 of ``parts``; for ids that people type."""
+    digest = hashlib.sha256()
+    for part in parts:
+        raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+        digest.update(len(raw).to_bytes(8, "big"))
+        digest.update(raw)
+    return digest.hexdigest()[:12]
+
+
+def new_uuid4() -> str:
+    """A fresh random UUID."""
+    return str(uuid.UUID(bytes=os.urandom(16), version=4))
+
+
+def new_uuid7(clock: Clock | None = None) -> str:
+    """A fresh UUID that sorts by time (RFC 9562, version 7)."""
+    milliseconds = int((clock or SystemClock()).now().timestamp() * 1000)
+    value = (milliseconds & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
+    value = value & ~(0xF << 76) | 7 << 76
+    value = value & ~(0x3 << 62) | 2 << 62
+    return str(uuid.UUID(int=value))
