@@ -1,0 +1,82 @@
+"""Bytes to the canonical model, against the floor: an untyped decode of every line, results discarded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+import handrail
+from benchmarks import shapes
+from benchmarks.timing import median_s
+
+CORPUS = Path(os.environ.get("HANDRAIL_CORPUS", Path(__file__).parents[2] / "shared" / "corpus"))
+PEER_TEXT_TO_TEXT_MS = 187
+"""txcript 0.10, native release build, 20,000 messages; measured elsewhere on a like machine (two cores)."""
+
+
+def floor(data: bytes) -> None:
+    """The least a reader of JSON lines can do: decode every line and keep nothing."""
+    decode = msgspec.json.Decoder().decode
+    for line in data.split(b"\n"):
+        if line:
+            try:
+                decode(line)
+            except msgspec.DecodeError:
+                continue
+
+
+def read(harness: str, data: bytes) -> None:
+    """Parse and take the canonical view, as every command does."""
+    codec = handrail.harness(harness).codec
+    codec.to_common(codec.parse(data))
+
+
+def _each(harness: str, files: Iterable[bytes]) -> None:
+    for data in files:
+        read(harness, data)
+
+
+def _floors(files: Iterable[bytes]) -> None:
+    for data in files:
+        floor(data)
+
+
+def against_floor(trials: int) -> Iterator[dict[str, object]]:
+    """One row a data set: MB/s, the floor's MB/s, and the ratio of the times (below 1 is faster than the floor)."""
+    sets: list[tuple[str, str, list[bytes]]] = []
+    for folder, harness in (("claude-code", "claude_code"), ("codex", "codex")):
+        found = [path.read_bytes() for path in sorted((CORPUS / folder).rglob("*.jsonl"))]
+        if found:
+            sets.append((f"real files, {harness}", harness, found))
+    sets += [(name, "claude_code", [make()]) for name, make in shapes.SHAPES.items()]
+    for name, harness, files in sets:
+        size = sum(map(len, files))
+        ours = median_s(lambda files=files, harness=harness: _each(harness, files), trials)  # type: ignore[misc]
+        least = median_s(lambda files=files: _floors(files), trials)  # type: ignore[misc]
+        yield {
+            "what": f"parse and canonical view: {name}",
+            "mb": round(size / 1e6, 1),
+            "mb_s": round(size / 1e6 / ours),
+            "floor_mb_s": round(size / 1e6 / least),
+            "times_floor": round(ours / least, 2),
+        }
+
+
+def text_to_text(trials: int) -> Iterator[dict[str, object]]:
+    """Claude Code text to Codex text: parse, canonical view, write, render."""
+    data = shapes.chatty()
+    source, target = handrail.harness("claude_code").codec, handrail.harness("codex").codec
+
+    def work() -> object:
+        return target.render(target.from_common(source.to_common(source.parse(data))))
+
+    ours = median_s(work, trials)
+    yield {
+        "what": "text to text: claude_code to codex, 20,000 rows",
+        "mb": round(len(data) / 1e6, 1),
+        "ms": round(ours * 1000),
+        "peer_ms_elsewhere": PEER_TEXT_TO_TEXT_MS,
+    }

@@ -1,0 +1,39 @@
+"""Medians of repeated calls, and peak memory of a fresh process."""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def median_s(work: Callable[[], object], trials: int = 5) -> float:
+    """The median wall time in seconds of ``trials`` calls, one warm-up call left out."""
+    work()
+    times = []
+    for _ in range(trials):
+        gc.collect()
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def fresh_process(code: str, *arguments: str) -> dict[str, Any]:
+    """Run ``code`` in a new interpreter; it prints one JSON object, to which wall time and peak memory are added.
+
+    ``wall_s`` is the child's whole life, ``peak_mib`` its largest resident set.
+    """
+    tail = (
+        "\nimport resource as _r, json as _j"
+        "\nprint(_j.dumps({**RESULT, 'peak_mib': _r.getrusage(_r.RUSAGE_SELF).ru_maxrss / 1024}))"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code + tail, *arguments], capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return {**found, "wall_s": time.perf_counter() - start}
