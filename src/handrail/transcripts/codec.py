@@ -211,7 +211,9 @@ class HarnessInfo(Struct, frozen=True, kw_only=True):
     ``store(root=None)`` opens the store at ``root`` or at the harness's own default place; a harness without a
     store has None there. ``status`` is ``supported`` where real files prove it, else ``experimental``.
     ``resume`` is the command that continues a session, ``{id}`` standing for its id. ``tools`` names the
-    built-in tools by the names the canonical model gives them.
+    built-in tools by the names the canonical model gives them. ``recognises`` says from a file's bytes how sure
+    the harness is that it wrote them, 0 to 1, by evidence that only its own format gives; a harness without it
+    is never guessed.
     """
 
     name: str
@@ -222,6 +224,7 @@ class HarnessInfo(Struct, frozen=True, kw_only=True):
     status: Literal["supported", "experimental"] = "experimental"
     resume: tuple[str, ...] | None = None
     tools: Mapping[str, ToolTraits] = {}
+    recognises: Callable[[bytes], float] | None = None
 
 
 def convert(session: Transcript[Common], codec: Codec[Native]) -> tuple[Transcript[Native], Loss]:
