@@ -1,0 +1,301 @@
+"""What harnesses that keep a session as JSON lines share: bytes kept as given, rows read quickly, damage told.
+
+Three things live here. ``JsonlFiles`` is the native body: it holds exactly what it was given and reads each part
+once, when it is first asked for. ``RowReader`` turns the bytes of a part into a harness's own typed rows: whole
+stretches at a time where every line is plainly one object, line by line where not, and row by row through
+``families.rescue`` where a line is damaged. ``scan`` walks a stream of chunks in memory bounded by the longest
+line.
+
+A part is cut into lines at the byte ``\\n`` and nowhere else. The bytes decide; a row that was read is never
+written back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from handrail.harnesses.families.rescue import Damage, lenient, rescue_line
+from handrail.jsonio import BOM, iter_chunk_lines
+from handrail.transcripts.codec import Fault, Parts, Record
+
+Row = TypeVar("Row")
+
+STRETCH_BYTES = 1 << 18
+"""How many bytes are decoded in one call; between 64 KiB and 1 MiB the figure hardly matters."""
+
+_KIND_WINDOW = 2048
+_WHITE = b" \t\r\n"
+
+Span = tuple[int, int]
+
+
+class Rows(Generic[Row]):
+    """The rows of one part in file order, what could not be read, and where each row stands.
+
+    ``rows`` is the list a reader works on; nobody changes it. Offsets are only worked out when asked for.
+    """
+
+    __slots__ = ("_odd", "_spans", "data", "faults", "rows")
+
+    def __init__(self, data: bytes, rows: list[Row], faults: tuple[Fault, ...], odd: Mapping[int, tuple[Span, ...]]):
+        self.data = data
+        self.rows = rows
+        self.faults = faults
+        self._odd = odd
+        self._spans: list[Span] | None = None
+
+    @property
+    def spans(self) -> list[Span]:
+        """``(start, end)`` of every row: byte offsets into the part, half-open, in the order of ``rows``.
+
+        A row that fills its line has the whole line, line feed left out.
+        """
+        if self._spans is None:
+            self._spans = [span for _, _, spans in self.lines() for span in spans]
+        return self._spans
+
+    def lines(self) -> Iterator[tuple[int, int, tuple[Span, ...]]]:
+        """``(start, end, row spans)`` of every line; ``end`` is past the line feed, if there is one.
+
+        The lines between them are exactly the bytes of the part.
+        """
+        start = 0
+        size = len(self.data)
+        while start < size:
+            feed = self.data.find(b"\n", start)
+            end = size if feed < 0 else feed + 1
+            inner = size if feed < 0 else feed
+            spans = self._odd.get(start)
+            yield start, end, ((start, inner),) if spans is None else spans
+            start = end
+
+    def raw(self, index: int) -> bytes:
+        """The bytes of row ``index``."""
+        start, end = self.spans[index]
+        return self.data[start:end]
+
+
+class JsonlFiles(Generic[Row]):
+    """A native body of one or several JSONL parts; equal when the bytes are.
+
+    ``given`` is what ``render`` gives back: the bytes, or the named parts. ``read`` turns one part into rows; the
+    outcome is remembered, which changes nothing a caller can see.
+    """
+
+    __slots__ = ("_read", "_rows", "given", "parts")
+
+    def __init__(self, given: bytes | Parts, read: Callable[[bytes, str], Rows[Row]]) -> None:
+        self.given = given if isinstance(given, bytes) else dict(given)
+        self.parts: Parts = {"": given} if isinstance(given, bytes) else self.given  # type: ignore[assignment]
+        self._read = read
+        self._rows: dict[str, Rows[Row]] = {}
+
+    def rows(self, part: str = "") -> Rows[Row]:
+        """The rows of ``part``; an absent part has none."""
+        found = self._rows.get(part)
+        if found is None:
+            found = self._rows[part] = self._read(self.parts.get(part, b""), part)
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JsonlFiles) and self.given == other.given
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted((name, len(data)) for name, data in self.parts.items())))
+
+    def __repr__(self) -> str:
+        size = sum(map(len, self.parts.values()))
+        return f"<{len(self.parts)} part{'s' * (len(self.parts) != 1)}, {size} bytes>"
+
+    def __copy__(self) -> JsonlFiles[Row]:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> JsonlFiles[Row]:
+        return self
+
+
+class RowReader(Generic[Row]):
+    """Reads the lines of a harness into rows of the wire struct ``row``.
+
+    The struct declares only what is read (everything else is skipped by the decoder, which is where the speed
+    comes from) and has a default for every field. ``starts`` are the bytes a record of the harness begins with;
+    they are where reading picks up again inside a line in which one record was glued to the stub of another.
+    """
+
+    def __init__(self, row: type[Row], starts: tuple[bytes, ...], *, stretch_bytes: int = STRETCH_BYTES) -> None:
+        self._info = msgspec.inspect.type_info(row)
+        self._starts = starts
+        self._stretch_bytes = stretch_bytes
+        self._decoder = msgspec.json.Decoder(row)
+
+    def read(self, data: bytes, part: str = "") -> Rows[Row]:
+        """All rows of ``data``; ``part`` names it in the faults. Nothing is raised for any bytes."""
+        rows: list[Row] = []
+        faults: list[Fault] = []
+        odd: dict[int, tuple[Span, ...]] = {}
+        view = memoryview(data)
+        start = 0
+        size = len(data)
+        while start < size:
+            end = self._stretch_end(data, start)
+            if not self._read_stretch(view, data, start, end, rows):
+                self._read_lines(data, start, end, part, rows, faults, odd)
+            start = end
+        return Rows(data, rows, tuple(faults), odd)
+
+    def _stretch_end(self, data: bytes, start: int) -> int:
+        target = start + self._stretch_bytes
+        if target >= len(data):
+            return len(data)
+        feed = data.rfind(b"\n", start, target)
+        if feed < 0:
+            feed = data.find(b"\n", target)
+        return len(data) if feed < 0 else feed + 1
+
+    def _read_stretch(self, view: memoryview, data: bytes, start: int, end: int, rows: list[Row]) -> bool:
+        """Decode a stretch at once, when that cannot mistake one line for another.
+
+        The decoder takes a line feed for any white space. Where every line starts with a brace and ends with one,
+        each line feed lies between two objects, so as many objects as lines means one object a line.
+        """
+        feeds = data.count(b"\n", start, end)
+        last = end - 1 if data[end - 1] == 0x0A else end
+        lines = feeds if last < end else feeds + 1
+        if data[start] != 0x7B or data[last - 1] != 0x7D or data.count(b"}\n{", start, last) != lines - 1:
+            return False
+        try:
+            found = self._decoder.decode_lines(view[start:end])
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return False
+        if len(found) != lines:
+            return False
+        rows += found
+        return True
+
+    def _read_lines(
+        self,
+        data: bytes,
+        start: int,
+        end: int,
+        part: str,
+        rows: list[Row],
+        faults: list[Fault],
+        odd: dict[int, tuple[Span, ...]],
+    ) -> None:
+        decode = self._decoder.decode
+        view = memoryview(data)
+        while start < end:
+            feed = data.find(b"\n", start, end)
+            stop = end if feed < 0 else feed
+            if start < stop and data[start] == 0x7B:
+                try:
+                    rows.append(decode(view[start:stop]))
+                except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                    pass
+                else:
+                    start = stop + 1
+                    continue
+            found, damages = self._rescue(data[start:stop], is_last=feed < 0)
+            rows += [row for row, _ in found]
+            odd[start] = tuple((start + first, start + last) for _, (first, last) in found)
+            for damage in damages:
+                faults.append(_fault(damage, start, part))
+            start = stop + 1
+
+    def _rescue(self, line: bytes, *, is_last: bool) -> tuple[list[tuple[Row, Span]], list[Damage]]:
+        if not line.strip(_WHITE):
+            return [], []
+        objects, damages = rescue_line(line, self._starts, is_last=is_last)
+        found: list[tuple[Row, Span]] = []
+        for value, span in objects:
+            row, lost = lenient(value, self._info)
+            found.append((row, span))
+            if lost:
+                shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
+                damages.append(Damage("wrong_type", *span, f"fields of a type the format does not know: {shown}"))
+        return found, damages
+
+
+def _fault(damage: Damage, offset: int, part: str) -> Fault:
+    return Fault(
+        code=damage.code, start=offset + damage.start, end=offset + damage.end, message=damage.message, part=part
+    )
+
+
+class _Kind(msgspec.Struct):
+    type: str = ""
+
+
+_kind_decoder = msgspec.json.Decoder(_Kind)
+
+
+def scan(chunks: Iterable[bytes], starts: tuple[bytes, ...], bulky: frozenset[str] = frozenset()) -> Iterator[Record]:
+    """The records of a stream, one by one, in memory bounded by the longest line.
+
+    ``bulky`` names kinds whose rows are told by their first bytes and not looked at further, as long as they end
+    like an object: files may hold gigabytes of them. A line with several records gives several; a damaged one
+    gives what can be read and says what is wrong in ``fault``. Blank lines are left out.
+    """
+    for offset, line in iter_chunk_lines(chunks):
+        kind = quick_kind(line)
+        if kind in bulky and line.endswith(b"}"):
+            yield Record(start=offset, end=offset + len(line), kind=kind, raw=line)
+            continue
+        if line[:1] == b"{":
+            try:
+                kind = _kind_decoder.decode(line).type
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                pass
+            else:
+                yield Record(start=offset, end=offset + len(line), kind=kind, raw=line)
+                continue
+        if line.strip(_WHITE):
+            yield from _scan_damaged(offset, line, starts)
+
+
+def _scan_damaged(offset: int, line: bytes, starts: tuple[bytes, ...]) -> Iterator[Record]:
+    objects, damages = rescue_line(line, starts, is_last=False)
+    found: list[tuple[Span, str, str | None]] = []
+    for value, span in objects:
+        kind = value.get("type")
+        found.append((span, kind if isinstance(kind, str) else "", None))
+    for damage in damages:
+        span = (damage.start, damage.end)
+        at = next((i for i, (known, _, _) in enumerate(found) if known == span or _holds(known, span)), None)
+        if at is None:
+            found.append((span, "", damage.code))
+        else:
+            found[at] = (found[at][0], found[at][1], found[at][2] or damage.code)
+    for (start, end), kind, fault in sorted(found, key=lambda item: item[0]):
+        yield Record(start=offset + start, end=offset + end, kind=kind, raw=line[start:end], fault=fault)
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def quick_kind(line: bytes) -> str:
+    """The ``type`` of a record when it stands before anything nested in it; ``""`` when it does not.
+
+    Inside a JSON string a quote is escaped, so the key cannot be mistaken for text.
+    """
+    at = line.find(b'"type":"', 0, _KIND_WINDOW)
+    if at < 0 or line.find(b"{", 1, at) >= 0 or line.find(b"[", 1, at) >= 0:
+        return ""
+    end = line.find(b'"', at + 8, at + 8 + 64)
+    return line[at + 8 : end].decode("utf-8", "replace") if end > 0 else ""
+
+
+def head_lines(data: bytes) -> list[bytes]:
+    """The whole lines of a file's first bytes; a last line that is cut is left out."""
+    data = data.removeprefix(BOM)
+    return [line for line in data[: data.rfind(b"\n") + 1].split(b"\n") if line.strip(_WHITE)]
+
+
+def tail_lines(data: bytes, *, is_whole: bool) -> list[bytes]:
+    """The whole lines of a file's last bytes; a first line that is cut is left out unless ``is_whole``."""
+    lines = data.split(b"\n")
+    return [line for line in (lines if is_whole else lines[1:]) if line.strip(_WHITE)]
