@@ -1,0 +1,165 @@
+"""What two canonical sessions differ in, and whether a ``Loss`` accounts for it.
+
+Used as a property: write a session for another harness, read it back, compare. Whatever differs must have been
+named. ``uid``, ``uids``, ``is_bridged``, the harness and the parent are expected to differ and are not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from handrail.testing.alignment import EMPTY, Pair, Place, align, fields_of
+from handrail.transcripts.codec import Loss, LossItem
+from handrail.transcripts.model import Common, Message, Meta, Transcript, Usage
+
+_META_FREE = frozenset({"harness", "parent"})
+_MESSAGE_FREE = frozenset({"uid", "uids", "content", "is_bridged"})
+
+BOUNDARY = "message.boundary"
+"""What differs when a message was split in two or joined to the one before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not as it was.
+
+    ``what`` is a dotted name in the model (``meta.title``, ``message.usage``, ``text.author``; a kind alone when
+    the whole block is gone or new). ``message`` and ``block`` are indices in the source, None where it has none.
+    ``was`` and ``became`` are the two values, None for absence.
+    """
+
+    what: str
+    message: int | None
+    block: int | None
+    was: object
+    became: object
+
+    def __str__(self) -> str:
+        place = "" if self.message is None else f" in message {self.message}"
+        place += "" if self.block is None else f", block {self.block}"
+        return f"{self.what}{place}: {self.was!r:.300} became {self.became!r:.300}"
+
+
+def differences(
+    source: Transcript[Common], back: Transcript[Common], loss: Loss | None = None
+) -> tuple[Difference, ...]:
+    """Every difference between ``source`` and what was read back of it.
+
+    ``loss`` only helps to find which block stands for which; nothing is left out because of it.
+    """
+    pairs = align(source.body, back.body, loss or Loss())
+    found = [*_meta(source.meta, back.meta), *_blocks(pairs), *_boundaries(pairs)]
+    for here, there in _first_meetings(pairs):
+        found += _messages(here, source.body[here], back.body[there])
+    return tuple(found)
+
+
+def unaccounted(loss: Loss, found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Those of ``found`` that ``loss`` does not name."""
+    return tuple(difference for difference in found if not any(_names(item, difference) for item in loss.items))
+
+
+def accounts_for(loss: Loss, found: Sequence[Difference]) -> bool:
+    """Whether ``loss`` names every one of ``found``."""
+    return not unaccounted(loss, found)
+
+
+def _names(item: LossItem, difference: Difference) -> bool:
+    """An item covers its own field and all below it, at its own place and all inside it.
+
+    ``message`` alone covers a message with all its blocks.
+    """
+    if item.message is not None and item.message != difference.message:
+        return False
+    if item.block is not None and item.block != difference.block:
+        return False
+    if item.what == EMPTY:
+        return not difference.what.startswith("meta.")
+    return difference.what == item.what or difference.what.startswith(item.what + ".")
+
+
+def _fields(what: str, was: Any, became: Any, free: frozenset[str] = frozenset()) -> Iterator[tuple[str, Any, Any]]:
+    for field in fields_of(was):
+        if field in free:
+            continue
+        old, new = getattr(was, field), getattr(became, field)
+        if _same(old, new):
+            continue
+        if type(old) is Usage and type(new) is Usage:
+            yield from _fields(f"{what}.{field}", old, new)
+        else:
+            yield f"{what}.{field}", old, new
+
+
+def _same(old: object, new: object) -> bool:
+    """Equality that tells True from 1 and 1 from 1.0 apart, deep inside JSON too; the order of keys is free."""
+    if type(old) is not type(new):
+        return False
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(_same(value, new[key]) for key, value in old.items())
+    if isinstance(old, list | tuple) and isinstance(new, list | tuple):
+        return len(old) == len(new) and all(map(_same, old, new))
+    if isinstance(old, Struct) and isinstance(new, Struct):
+        return all(_same(getattr(old, field), getattr(new, field)) for field in fields_of(old))
+    return old == new
+
+
+def _meta(was: Meta, became: Meta) -> Iterator[Difference]:
+    for what, old, new in _fields("meta", was, became, _META_FREE):
+        yield Difference(what, None, None, old, new)
+
+
+def _messages(number: int, was: Message, became: Message) -> Iterator[Difference]:
+    for what, old, new in _fields("message", was, became, _MESSAGE_FREE):
+        yield Difference(what, number, None, old, new)
+
+
+def _blocks(pairs: Sequence[Pair]) -> Iterator[Difference]:
+    """Changed and missing blocks, and new ones that stand for no missing one."""
+    position: int | None = None
+    missing = False
+    extra: list[Place] = []
+    for here, there in [*pairs, (None, None)]:
+        if here is not None and there is not None:
+            for what, old, new in [] if here.block is None else _fields(here.kind, here.block, there.block):
+                yield Difference(what, here.message, here.index, old, new)
+        elif here is not None:
+            yield Difference(here.kind, here.message, here.index, here.block, None)
+            missing = True
+        elif there is not None:
+            extra.append(there)
+            continue
+        if here is None or there is not None:
+            if not missing:
+                yield from (Difference(place.kind, position, None, None, place.block) for place in extra)
+            missing, extra = False, []
+        position = position if here is None else here.message
+
+
+def _meetings(pairs: Sequence[Pair]) -> list[tuple[int, int]]:
+    """Pairs of messages that share a block, in order, each once."""
+    met = dict.fromkeys((here.message, there.message) for here, there in pairs if here and there)
+    return list(met)
+
+
+def _first_meetings(pairs: Sequence[Pair]) -> list[tuple[int, int]]:
+    first: dict[int, int] = {}
+    for here, there in _meetings(pairs):
+        first.setdefault(here, there)
+    return list(first.items())
+
+
+def _boundaries(pairs: Sequence[Pair]) -> Iterator[Difference]:
+    halves: dict[int, int] = {}
+    whole: dict[int, int] = {}
+    for here, there in _meetings(pairs):
+        if here in halves:
+            yield Difference(BOUNDARY, here, None, "one message", "several")
+        if there in whole:
+            yield Difference(BOUNDARY, here, None, "a message of its own", f"joined to message {whole[there]}")
+        halves[here] = there
+        whole[there] = here
