@@ -1,0 +1,65 @@
+"""The use cases of Handrail as plain functions: what every surface calls.
+
+This is the only place where stores, codecs and learning are wired together. Each function returns a frozen
+struct that a surface formats or prints as JSON; none of them prints. Loaded on first use, so that a surface can
+import this package and still start at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from handrail.app.counting import MomentRow as MomentRow
+    from handrail.app.counting import MomentSummary as MomentSummary
+    from handrail.app.listing import SessionFilter as SessionFilter
+    from handrail.app.listing import SessionList as SessionList
+    from handrail.app.listing import SessionRow as SessionRow
+    from handrail.app.listing import list_sessions as list_sessions
+    from handrail.app.machine import Machine as Machine
+    from handrail.app.machine import open_machine as open_machine
+    from handrail.app.mining import MomentFilter as MomentFilter
+    from handrail.app.mining import MomentList as MomentList
+    from handrail.app.mining import moments as moments
+    from handrail.app.opening import Opened as Opened
+    from handrail.app.opening import Source as Source
+    from handrail.app.opening import open_session as open_session
+    from handrail.app.sampling import Demo as Demo
+    from handrail.app.sampling import demo as demo
+    from handrail.app.showing import Shown as Shown
+    from handrail.app.showing import show as show
+    from handrail.app.surveying import HarnessRow as HarnessRow
+    from handrail.app.surveying import Overview as Overview
+    from handrail.app.surveying import overview as overview
+    from handrail.app.writing import Draft as Draft
+    from handrail.app.writing import Written as Written
+    from handrail.app.writing import convert as convert
+    from handrail.app.writing import crop as crop
+    from handrail.app.writing import export as export
+    from handrail.app.writing import save as save
+
+_HOMES = {
+    "counting": "MomentRow MomentSummary",
+    "listing": "SessionFilter SessionList SessionRow list_sessions",
+    "machine": "Machine open_machine",
+    "mining": "MomentFilter MomentList moments",
+    "opening": "Opened Source open_session",
+    "sampling": "Demo demo",
+    "showing": "Shown show",
+    "surveying": "HarnessRow Overview overview",
+    "writing": "Draft Written convert crop export save",
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module = _HOME_OF[name]
+    except KeyError:
+        raise AttributeError(f"module 'handrail.app' has no attribute {name!r}") from None
+    value = getattr(importlib.import_module(f"handrail.app.{module}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,7 @@
+"""``python -m handrail``."""
+
+from __future__ import annotations
+
+from handrail.cli import main
+
+main()

@@ -1,0 +1,106 @@
+"""Moments as surfaces show them, and the figures over them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+
+class MomentRow(Struct, frozen=True, kw_only=True):
+    """One moment. ``message`` is its number in the session (from 1), or in its ``branch`` where there is one.
+
+    ``at`` is when it happened (aware UTC), ``text`` what the person said, ``context`` what the agent was doing,
+    ``aftermath`` how it went on.
+    """
+
+    id: str
+    harness: str
+    session: str
+    short_id: str
+    title: str | None
+    project: str | None
+    message: int
+    branch: str | None
+    at: datetime | None
+    trigger: str
+    text: str
+    context: str
+    aftermath: str
+    tools_before: tuple[str, ...]
+    tools_after: tuple[str, ...]
+    is_stepin: bool
+    reasons: tuple[str, ...]
+
+
+class Mined(Struct, frozen=True, kw_only=True):
+    """What one session gave: its moments and its rounds."""
+
+    harness: str
+    session: str
+    project: str | None
+    rounds: int
+    rows: tuple[MomentRow, ...]
+
+
+class ProjectCount(Struct, frozen=True, kw_only=True, gc=False):
+    """Sessions, rounds and step-ins of one project; ``per_100_rounds`` is None where there were no rounds."""
+
+    project: str | None
+    sessions: int
+    rounds: int
+    stepins: int
+    per_100_rounds: float | None
+
+
+class MomentSummary(Struct, frozen=True, kw_only=True):
+    """Counts over every session that was read, before any limit cut the list. A round is one model response."""
+
+    sessions: int
+    rounds: int
+    stepins: int
+    candidates: int
+    per_100_rounds: float | None
+    by_trigger: dict[str, int]
+    by_project: tuple[ProjectCount, ...]
+
+
+def summarise(mined: Sequence[Mined]) -> MomentSummary:
+    """Step-ins per 100 rounds, by trigger and by project, the most step-ins first."""
+    rows = [row for session in mined for row in session.rows]
+    triggers = Counter(row.trigger for row in rows if row.is_stepin)
+    projects: dict[str | None, list[Mined]] = {}
+    for session in mined:
+        projects.setdefault(session.project, []).append(session)
+    by_project = [_project(name, sessions) for name, sessions in projects.items()]
+    by_project.sort(key=lambda count: (-count.stepins, count.project or ""))
+    whole = _project(None, mined)
+    return MomentSummary(
+        sessions=whole.sessions,
+        rounds=whole.rounds,
+        stepins=whole.stepins,
+        candidates=len(rows) - whole.stepins,
+        per_100_rounds=whole.per_100_rounds,
+        by_trigger=dict(triggers.most_common()),
+        by_project=tuple(by_project),
+    )
+
+
+def per_100(stepins: int, rounds: int) -> float | None:
+    """Step-ins per 100 rounds to one decimal; None without rounds."""
+    return round(100 * stepins / rounds, 1) if rounds else None
+
+
+def _project(name: str | None, mined: Iterable[Mined]) -> ProjectCount:
+    sessions = list(mined)
+    rounds = sum(session.rounds for session in sessions)
+    stepins = sum(row.is_stepin for session in sessions for row in session.rows)
+    return ProjectCount(
+        project=name,
+        sessions=len(sessions),
+        rounds=rounds,
+        stepins=stepins,
+        per_100_rounds=per_100(stepins, rounds),
+    )

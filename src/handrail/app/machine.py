@@ -1,0 +1,51 @@
+"""What this machine holds: the harnesses Handrail knows and the stores it can open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from handrail.errors import HandrailError
+from handrail.harnesses import harness, harness_names
+from handrail.library import Catalog, Unread, discover
+from handrail.transcripts.codec import HarnessInfo, Store
+
+SCHEMA_VERSION = 1
+"""Of every object a command prints with ``--json``; raised when a field changes its meaning or goes."""
+
+
+class Machine(Struct, frozen=True):
+    """The harnesses by name, the stores of those that have one, and what could not be opened."""
+
+    infos: Mapping[str, HarnessInfo]
+    stores: Mapping[str, Store[Any]]
+    unread: tuple[Unread, ...] = ()
+
+    def catalog(self) -> Catalog:
+        """Every session in every store, newest first, with all that could not be read."""
+        found = discover(self.stores)
+        return Catalog(found.sessions, self.unread + found.unread)
+
+
+def open_machine(roots: Mapping[str, Path] | None = None, *, only_given: bool = False) -> Machine:
+    """The stores of all harnesses: at ``roots`` (by harness name or alias) where given, else where each keeps them.
+
+    With ``only_given`` no other store is opened. A harness that cannot be opened is reported in ``unread``; a
+    name in ``roots`` that is no harness raises ``UnknownHarness``.
+    """
+    given = {harness(name).name: root for name, root in (roots or {}).items()}
+    infos: dict[str, HarnessInfo] = {}
+    stores: dict[str, Store[Any]] = {}
+    unread: list[Unread] = []
+    for name in harness_names():
+        try:
+            info = harness(name)
+            infos[name] = info
+            if info.store is not None and (name in given or not only_given):
+                stores[name] = info.store(given.get(name))
+        except (HandrailError, ImportError) as problem:
+            unread.append(Unread(harness=name, where=f"the {name} store", message=str(problem)))
+    return Machine(infos, stores, tuple(unread))

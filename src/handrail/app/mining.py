@@ -1,0 +1,170 @@
+"""Use case: the moments in which a person stepped in, over all sessions or some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+
+import msgspec
+from msgspec import Struct
+
+from handrail.app.counting import Mined, MomentRow, MomentSummary, summarise
+from handrail.app.listing import SessionFilter
+from handrail.app.machine import SCHEMA_VERSION, Machine
+from handrail.app.opening import Opened, open_ref, open_session
+from handrail.clock import Clock, SystemClock
+from handrail.errors import HandrailError
+from handrail.learning.interventions import Intervention, find_interventions
+from handrail.library import Unread, project_name
+from handrail.transcripts.codec import SessionRef
+from handrail.transcripts.model import Common
+
+Progress = Callable[[int, int], None]
+"""Told how many sessions are done, of how many."""
+
+
+class MomentFilter(Struct, frozen=True, kw_only=True):
+    """Which moments: of which sessions, with which trigger, since when. Step-ins only, unless ``candidates``."""
+
+    sessions: SessionFilter = SessionFilter()
+    trigger: str | None = None
+    since: datetime | None = None
+    candidates: bool = False
+    limit: int | None = None
+
+    def admits(self, row: MomentRow) -> bool:
+        """Whether ``row`` passes; a moment of unknown time does not pass ``since``."""
+        if not row.is_stepin and not self.candidates:
+            return False
+        if self.trigger is not None and row.trigger != self.trigger:
+            return False
+        return self.since is None or (row.at is not None and row.at >= self.since)
+
+
+class MomentList(Struct, frozen=True, kw_only=True):
+    """The moments asked for, newest session first and in order within one.
+
+    ``total`` counts them before ``limit``, ``sessions`` the sessions asked for (``summary.sessions`` were read).
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    moments: tuple[MomentRow, ...]
+    total: int
+    sessions: int
+    summary: MomentSummary
+    unread: tuple[Unread, ...]
+
+
+def moments(
+    machine: Machine,
+    wanted: MomentFilter | None = None,
+    *,
+    references: tuple[str, ...] = (),
+    stdin: Callable[[], bytes] | None = None,
+    budget_s: float | None = None,
+    clock: Clock | None = None,
+    on_progress: Progress | None = None,
+) -> MomentList:
+    """The moments that ``wanted`` admits, in all sessions, or in those ``references`` name.
+
+    One session is held at a time. A session that cannot be read is reported in ``unread``. No session is begun
+    once ``budget_s`` seconds are over.
+    """
+    wanted = wanted or MomentFilter()
+    unread: list[Unread] = []
+    total = len(references)
+    found: Iterator[Mined]
+    if references:
+        opened = (open_session(machine, text, harness=wanted.sessions.harness, stdin=stdin) for text in references)
+        found = (mine(session, session.source.id) for session in opened)
+    else:
+        catalog = machine.catalog()
+        unread.extend(catalog.unread)
+        sessions = wanted.sessions.resolved()
+        refs = [ref for ref in catalog.top_level() if sessions.admits(ref)]
+        total = len(refs)
+        taken = while_time(refs, clock or SystemClock(), budget_s)
+        found = iter_mined(machine, taken, catalog.short_ids(), unread, on_progress, total=total)
+    kept = [_only(mined, wanted) for mined in found]
+    rows = [row for mined in kept for row in mined.rows]
+    return MomentList(
+        moments=tuple(rows[: wanted.limit]),
+        total=len(rows),
+        sessions=total,
+        summary=summarise(kept),
+        unread=tuple(unread),
+    )
+
+
+def while_time(refs: Iterable[SessionRef], clock: Clock, budget_s: float | None) -> Iterator[SessionRef]:
+    """``refs`` until ``budget_s`` seconds are over (None: all of them)."""
+    begun_s = clock.monotonic_s()
+    for ref in refs:
+        if budget_s is not None and clock.monotonic_s() - begun_s >= budget_s:
+            return
+        yield ref
+
+
+def iter_mined(
+    machine: Machine,
+    refs: Iterable[SessionRef],
+    short_ids: dict[str, str],
+    unread: list[Unread],
+    on_progress: Progress | None = None,
+    *,
+    total: int,
+) -> Iterator[Mined]:
+    """What each of ``refs`` gives, one at a time; a session that cannot be read is added to ``unread``.
+
+    ``refs`` may end before ``total`` sessions were taken.
+    """
+    for done, ref in enumerate(refs):
+        if on_progress is not None:
+            on_progress(done, total)
+        try:
+            yield mine(open_ref(machine, ref), short_ids[ref.id])
+        except HandrailError as problem:
+            unread.append(Unread(harness=ref.harness, where=ref.locator, message=problem.message))
+    if on_progress is not None:
+        on_progress(total, total)
+
+
+def mine(opened: Opened, short_id: str) -> Mined:
+    """The moments of one session, every candidate included."""
+    branches = opened.info.codec.branches(opened.native)
+    bodies: dict[str | None, Common] = {None: opened.session.body}
+    bodies.update((branch.id, branch.body) for branch in branches)
+    found = find_interventions(opened.session, branches=branches)
+    return Mined(
+        harness=opened.info.name,
+        session=opened.source.id,
+        project=project_name(opened.session.meta.cwd),
+        rounds=sum(message.role == "assistant" and message.origin is None for message in opened.session.body),
+        rows=tuple(_row(moment, opened, short_id, bodies[moment.branch]) for moment in found),
+    )
+
+
+def _row(moment: Intervention, opened: Opened, short_id: str, body: Common) -> MomentRow:
+    return MomentRow(
+        id=moment.id,
+        harness=opened.info.name,
+        session=opened.source.id,
+        short_id=short_id,
+        title=opened.source.title or opened.session.meta.title,
+        project=project_name(opened.session.meta.cwd),
+        message=moment.at + 1,
+        branch=moment.branch,
+        at=body[moment.at].timestamp,
+        trigger=moment.trigger.value,
+        text=moment.text,
+        context=moment.context,
+        aftermath=moment.aftermath,
+        tools_before=tuple(moment.tools_before),
+        tools_after=tuple(moment.tools_after),
+        is_stepin=moment.is_stepin,
+        reasons=tuple(moment.reasons),
+    )
+
+
+def _only(mined: Mined, wanted: MomentFilter) -> Mined:
+    return msgspec.structs.replace(mined, rows=tuple(row for row in mined.rows if wanted.admits(row)))

@@ -1,0 +1,140 @@
+"""From what a person typed, or a ref from a listing, to an open session."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from handrail.app.machine import Machine
+from handrail.errors import StoreError
+from handrail.files import read_bytes
+from handrail.harnesses import harness as harness_of
+from handrail.library import Catalog, RangeRequest, Reference, guess_harness, parse_reference, resolve_ranges
+from handrail.library.catalog import not_found
+from handrail.transcripts.codec import Fault, HarnessInfo, SessionRef
+from handrail.transcripts.model import Common, Transcript
+from handrail.transcripts.spans import Span
+
+STDIN = "-"
+
+
+class Source(Struct, frozen=True, kw_only=True, gc=False):
+    """Where a session was read from. ``confidence`` (0 to 1) is how sure its harness is; None where it was given."""
+
+    harness: str
+    id: str
+    locator: str
+    title: str | None = None
+    confidence: float | None = None
+
+
+class Opened(Struct, frozen=True, kw_only=True):
+    """A session, read: its native form, its canonical form, the ranges that were asked for."""
+
+    source: Source
+    info: HarnessInfo
+    native: Transcript[Any]
+    session: Transcript[Common]
+    ranges: tuple[RangeRequest, ...] = ()
+
+    def spans(self) -> tuple[Span, ...]:
+        """The spans asked for, the whole session when none were; ``CropError`` where they do not fit."""
+        return resolve_ranges(self.ranges, len(self.session.body))
+
+    def faults(self) -> tuple[Fault, ...]:
+        """What could not be read of it."""
+        return self.info.codec.faults(self.native)
+
+
+def open_session(
+    machine: Machine,
+    text: str,
+    *,
+    harness: str | None = None,
+    branch: str | None = None,
+    stdin: Callable[[], bytes] | None = None,
+) -> Opened:
+    """The session that ``text`` names: ``-``, a file, an id, a unique start of one, or a title, each with a range.
+
+    ``harness`` says whose a file is, or among whose sessions to look. ``branch`` opens another line of the
+    session. ``stdin`` gives the bytes for ``-``. Raises ``SessionNotFound``, ``AmbiguousSession``, ``StoreError``
+    or a ``TranscriptError``.
+    """
+    reference = parse_reference(text)
+    wanted = harness_of(harness).name if harness else None
+    document = _document(reference, stdin)
+    if document is not None:
+        name, data, ranges = document
+        return _open_bytes(machine, name, data, ranges, wanted, branch)
+    ref, ranges = _look_up(machine.catalog().of_harness(wanted), reference, wanted)
+    return open_ref(machine, ref, ranges=ranges, branch=branch)
+
+
+def open_ref(
+    machine: Machine, ref: SessionRef, *, ranges: tuple[RangeRequest, ...] = (), branch: str | None = None
+) -> Opened:
+    """The session behind ``ref``, read whole from its store."""
+    info = machine.infos[ref.harness]
+    native = machine.stores[ref.harness].load(ref)
+    source = Source(harness=ref.harness, id=ref.id, locator=ref.locator, title=ref.meta.title)
+    return Opened(source=source, info=info, native=native, session=info.codec.to_common(native, branch), ranges=ranges)
+
+
+def _look_up(
+    catalog: Catalog, reference: Reference, harness: str | None
+) -> tuple[SessionRef, tuple[RangeRequest, ...]]:
+    if whole := catalog.find_exact(reference.whole):
+        return whole, ()
+    found = catalog.find_exact(reference.source) or catalog.find_prefix(reference.source)
+    if found is None:
+        raise not_found(reference.source, harness)
+    return found, reference.ranges
+
+
+def _document(
+    reference: Reference, stdin: Callable[[], bytes] | None
+) -> tuple[str, bytes, tuple[RangeRequest, ...]] | None:
+    for name, ranges in ((reference.whole, ()), (reference.source, reference.ranges)):
+        if name == STDIN and stdin is not None:
+            return name, stdin(), ranges
+        if _is_document(name):
+            return name, read_bytes(Path(name)), ranges
+    return None
+
+
+def _is_document(name: str) -> bool:
+    try:
+        mode = os.stat(name).st_mode  # noqa: PTH116 - a name with a NUL is answered, not raised
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISDIR(mode)
+
+
+def _open_bytes(
+    machine: Machine,
+    name: str,
+    data: bytes,
+    ranges: tuple[RangeRequest, ...],
+    harness: str | None,
+    branch: str | None,
+) -> Opened:
+    shown = "standard input" if name == STDIN else name
+    if not data.strip():
+        raise StoreError(f"{shown} is empty")
+    guess = None if harness else guess_harness(data, machine.infos.values(), shown)
+    info = machine.infos[guess.harness if guess else str(harness)]
+    native = info.codec.parse(data)
+    session = info.codec.to_common(native, branch)
+    source = Source(
+        harness=info.name,
+        id=session.meta.id or ("" if name == STDIN else Path(name).stem),
+        locator=name,
+        title=session.meta.title,
+        confidence=guess.confidence if guess else None,
+    )
+    return Opened(source=source, info=info, native=native, session=session, ranges=ranges)

@@ -1,0 +1,26 @@
+"""``handrail demo``."""
+
+from __future__ import annotations
+
+import click
+
+from handrail import app
+from handrail.cli.options import shared_options
+from handrail.cli.surface import Surface
+
+
+@click.command("demo")
+@click.option("--sample", is_flag=True, help="The bundled sample, even where there are own sessions.")
+@shared_options
+@click.pass_obj
+def COMMAND(surface: Surface, sample: bool) -> None:
+    """Show what Handrail does.
+
+    On your own sessions, or on a bundled sample of made-up ones where there are none.
+    """
+    from handrail.cli.views.demo import render_demo
+    from handrail.cli.views.notes import finish_unread
+
+    shown = app.demo(surface.machine(), only_sample=sample, on_progress=surface.progress("session"))
+    surface.emit(shown, render_demo)
+    finish_unread(shown.moments.unread, surface)

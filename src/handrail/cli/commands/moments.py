@@ -1,0 +1,63 @@
+"""``handrail moments``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from handrail import app
+from handrail.cli.options import harness_option, shared_options, since_option
+from handrail.cli.surface import Surface
+
+DEFAULT_LIMIT = 20
+TRIGGERS = ("steer", "denial", "followup", "edit", "interrupt", "rewind", "revision")
+
+
+@click.command("moments")
+@click.argument("references", metavar="[SESSION]...", nargs=-1)
+@since_option
+@harness_option("--harness", help="Only this harness; a file is read as this harness's.")
+@click.option("--project", metavar="NAME", help="Only this project: a folder's name, a glob of names, or a path.")
+@click.option("--trigger", type=click.Choice(TRIGGERS), help="Only moments of this kind.")
+@click.option("--all", "candidates", is_flag=True, help="Candidates too: follow-ups and other weak evidence.")
+@click.option("-n", "--limit", type=click.IntRange(0), help="At most N; 0 for all (default 20, with --json all).")
+@shared_options
+@click.pass_obj
+def COMMAND(
+    surface: Surface,
+    references: tuple[str, ...],
+    since: datetime | None,
+    harness: str | None,
+    project: str | None,
+    trigger: str | None,
+    candidates: bool,
+    limit: int | None,
+) -> None:
+    """Show where a person stepped in.
+
+    In all sessions, or in those named. Each moment comes with when and where, what the agent was doing, what the person said, and how it went on; then the
+    figures: step-ins per 100 rounds, by trigger and by project. The place it prints opens with `handrail show`.
+    """
+    from handrail.cli.views.moments import render_moments
+    from handrail.cli.views.notes import finish_unread
+
+    limit = limit if limit is not None else None if surface.as_json else DEFAULT_LIMIT
+    wanted = app.MomentFilter(
+        sessions=app.SessionFilter(harness=harness, project=project, since=since),
+        trigger=trigger,
+        since=since,
+        candidates=candidates or trigger == "followup",
+        limit=limit or None,
+    )
+    found = app.moments(
+        surface.machine(),
+        wanted,
+        references=references,
+        stdin=surface.read_stdin,
+        on_progress=surface.progress("session"),
+    )
+    surface.emit(found, render_moments)
+    if len(found.moments) < found.total:
+        surface.note(f"{len(found.moments):,} of {found.total:,} moments; --limit 0 shows all")
+    finish_unread(found.unread, surface)

@@ -1,0 +1,64 @@
+"""Sizes, times and counts as people read them, and the times they type."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+
+import click
+
+UNKNOWN = "unknown"
+_AGO = re.compile(r"(?P<count>[0-9]{1,5})(?P<unit>[hdw])", re.ASCII)
+
+
+def size(size_bytes: int) -> str:
+    """``size_bytes`` in bytes, kB, MB or GB (powers of 1000)."""
+    if size_bytes < 1000:
+        return f"{size_bytes} B"
+    value = float(size_bytes)
+    for unit in ("kB", "MB", "GB"):
+        value /= 1000
+        if value < 999.5 or unit == "GB":
+            return f"{value:.1f} {unit}" if value < 99.5 else f"{value:.0f} {unit}"
+    raise AssertionError("unreachable")
+
+
+def when(moment: datetime | None, zone: tzinfo | None) -> str:
+    """``moment`` to the minute in ``zone`` (None: this machine's), ``unknown`` for None."""
+    return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M") if moment else UNKNOWN
+
+
+def day(moment: datetime | None, zone: tzinfo | None) -> str:
+    """The day of ``moment`` in ``zone``, ``unknown`` for None."""
+    return moment.astimezone(zone).strftime("%Y-%m-%d") if moment else UNKNOWN
+
+
+def count(number: int, noun: str) -> str:
+    """``1 session``, ``2 sessions``, ``1,200 sessions``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def parse_since(text: str, now: datetime, zone: tzinfo | None) -> datetime:
+    """The instant that ``text`` means: ``7d``, ``12h``, ``2w`` ago, a day (from its midnight in ``zone``) or a time.
+
+    Days and weeks are counted on the calendar of ``zone``, so a day with 23 or 25 hours is one day. A time
+    without a zone is read in ``zone``. Raises ``click.BadParameter``.
+    """
+    try:
+        if ago := _AGO.fullmatch(text.strip()):
+            return _before(now, int(ago["count"]), ago["unit"], zone)
+        moment = datetime.fromisoformat(text.strip())
+        return (moment if moment.tzinfo else _aware(moment, zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(f"{text!r} is no time: say 7d, 12h, 2w, 2026-05-01 or 2026-05-01T08:00Z") from None
+
+
+def _before(now: datetime, number: int, unit: str, zone: tzinfo | None) -> datetime:
+    if unit == "h":
+        return now - timedelta(hours=number)
+    local = now.astimezone(zone).replace(tzinfo=None)
+    return _aware(local - timedelta(days=number * (7 if unit == "w" else 1)), zone)
+
+
+def _aware(local: datetime, zone: tzinfo | None) -> datetime:
+    return (local.replace(tzinfo=zone) if zone else local.astimezone()).astimezone(UTC)

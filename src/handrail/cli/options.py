@@ -1,0 +1,118 @@
+"""Options that every command takes, and values that several of them read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from handrail import registry
+from handrail.cli.surface import Surface
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+HARNESSES = "handrail.harnesses"
+
+
+def shared_options(function: Function) -> Function:
+    """``--json``, ``--tz``, ``--no-color`` and ``--root``, read into the command's ``Surface``."""
+    for option in (
+        _option("--root", metavar="HARNESS=PATH", multiple=True, callback=_take_roots, help=_ROOT_HELP),
+        _option("--no-color", is_flag=True, callback=_take_plain, help="No colours (NO_COLOR does the same)."),
+        _option(
+            "--tz", metavar="ZONE", callback=_take_zone, help="Show and read times in this zone: UTC, Asia/Tokyo, …"
+        ),
+        _option("--json", is_flag=True, callback=_take_json, help="Print one JSON object."),
+    ):
+        function = option(function)
+    return function
+
+
+def harness_option(*names: str, help: str) -> Callable[[Function], Function]:
+    """An option that takes the name of a harness; names are completed, aliases are understood."""
+    return click.option(*names, metavar="HARNESS", shell_complete=_complete_harness, help=help)
+
+
+def _option(name: str, **settings: Any) -> Callable[[Function], Function]:
+    return click.option(name, expose_value=False, **settings)
+
+
+_ROOT_HELP = "Find a harness's sessions under PATH; may be given several times."
+
+
+def _take_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        context.obj = replace(_surface(context), as_json=True)
+
+
+def _take_plain(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        context.obj = replace(_surface(context), is_plain=True)
+
+
+def _take_zone(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.obj = replace(_surface(context), zone=_parse_zone(value))
+
+
+def _parse_zone(name: str) -> tzinfo | None:
+    if name == "local":
+        return None
+    if name.upper() in {"UTC", "Z"}:
+        return UTC
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise click.BadParameter(f"no time zone is called {name!r}") from None
+
+
+def _take_roots(context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> None:
+    surface = _surface(context)
+    roots = dict(surface.roots)
+    for item in value:
+        name, mark, path = item.partition("=")
+        if not mark or not name or not path:
+            raise click.BadParameter(f"{item!r} is not HARNESS=PATH")
+        roots[name] = Path(path).expanduser()
+    context.obj = replace(surface, roots=roots)
+
+
+def _surface(context: click.Context) -> Surface:
+    surface = context.find_object(Surface)
+    if surface is None:
+        raise RuntimeError("the program was started without a Surface")
+    return surface
+
+
+def _complete_harness(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(name) for name in registry.names(HARNESSES) if name.startswith(incomplete)]
+
+
+def since_option(function: Function) -> Function:
+    """``--since``: ``7d``, ``12h``, ``2w``, a day or a time; an instant or None for the command."""
+    return click.option(
+        "--since", metavar="WHEN", callback=_take_since, help="Only since then: 7d, 12h, 2w, 2026-05-01, a time."
+    )(function)
+
+
+def _take_since(context: click.Context, _parameter: click.Parameter, value: str | None) -> datetime | None:
+    if value is None:
+        return None
+    from handrail.cli.formats import parse_since
+    from handrail.clock import SystemClock
+
+    return parse_since(value, SystemClock().now(), _surface(context).zone)
+
+
+from_option = harness_option(
+    "--from", "harness", help="Look only among this harness's sessions; read a file as this harness's."
+)
+out_option = click.option("--out", metavar="PATH", help="Write to this file instead of standard output.")
+force_option = click.option("--force", is_flag=True, help="Replace --out if it exists.")

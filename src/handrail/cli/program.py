@@ -1,0 +1,122 @@
+"""The program ``handrail``: its commands by name, and how errors become words and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from handrail import __version__, registry
+from handrail.cli.exit_codes import MEANINGS, ExitCode
+from handrail.cli.options import shared_options
+from handrail.cli.surface import Surface
+from handrail.errors import HandrailError
+
+COMMANDS = "handrail.cli.commands"
+NAME = "handrail"
+COMPLETE_VARIABLE = "_HANDRAIL_COMPLETE"
+_EPILOG = "Exit codes: " + "; ".join(f"{code.value} {meaning}" for code, meaning in MEANINGS.items()) + "."
+
+
+class CommandsByName(click.Group):
+    """A group whose commands are the members of ``handrail.cli.commands``, imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name.replace("_", "-") for name in registry.names(COMMANDS)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = registry.member(COMMANDS, cmd_name.replace("-", "_"), "COMMAND")
+        return command if isinstance(command, click.Command) else None
+
+
+@click.group(
+    NAME,
+    cls=CommandsByName,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_EPILOG,
+)
+@shared_options
+@click.option("--full", is_flag=True, help="Count step-ins in every session, however long it takes.")
+@click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
+@click.pass_context
+def program(context: click.Context, full: bool) -> None:
+    """Read the sessions of coding agents and find the moments in which a person stepped in.
+
+    Without a command: what is here.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from handrail import app
+    from handrail.cli.views.overview import finish_overview, render_overview
+
+    surface: Surface = context.obj
+    budget = {"budget_s": None} if full else {}
+    found = app.overview(surface.machine(), on_progress=surface.progress("session"), **budget)
+    surface.emit(found, render_overview)
+    finish_overview(found, surface)
+
+
+def run(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
+    """Run ``arguments`` and return the exit code; data goes to stdout, everything else to stderr."""
+    environment = os.environ if environment is None else environment
+    surface = Surface(environment)
+    try:
+        if instruction := environment.get(COMPLETE_VARIABLE):
+            return _complete(instruction)
+        with program.make_context(NAME, list(arguments), obj=surface) as context:
+            program.invoke(context)
+        sys.stdout.flush()
+        return ExitCode.OK
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except HandrailError as problem:
+        return _fail(arguments, problem.code, problem.message, problem.hint, problem.exit_code)
+    except click.ClickException as problem:
+        return _fail_usage(arguments, problem)
+    except (KeyboardInterrupt, click.Abort):
+        sys.stderr.write("\n")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        _give_up_stdout()
+        return ExitCode.OK
+
+
+def _complete(instruction: str) -> int:
+    from click.shell_completion import shell_complete
+
+    return shell_complete(program, {}, NAME, COMPLETE_VARIABLE, instruction)
+
+
+def _fail(arguments: Sequence[str], code: str, message: str, hint: str | None, exit_code: int) -> int:
+    if "--json" in arguments:
+        from handrail import jsonio
+
+        error: dict[str, Any] = {"code": code, "message": message, "hint": hint}
+        line = jsonio.encode({"schema_version": 1, "error": error}).decode()
+        sys.stderr.write(f"{line}\n")
+    else:
+        notes = Surface(os.environ)
+        notes.note(f"error: {message}")
+        if hint:
+            notes.note(f"hint: {hint}")
+    return exit_code
+
+
+def _fail_usage(arguments: Sequence[str], problem: click.ClickException) -> int:
+    if "--json" in arguments:
+        return _fail(arguments, "usage", problem.format_message(), None, problem.exit_code)
+    problem.show()
+    return problem.exit_code
+
+
+def _give_up_stdout() -> None:
+    """The reader has gone: nothing more can be printed, and the interpreter must not complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

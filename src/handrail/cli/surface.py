@@ -1,0 +1,103 @@
+"""What a command prints to and how: data on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+import click
+
+from handrail import app
+from handrail.cli.cells import scrub
+
+if TYPE_CHECKING:
+    from handrail.app import Machine
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The choices that hold for every command: JSON or text, the zone of times (None: this machine's), the roots."""
+
+    environment: Mapping[str, str]
+    as_json: bool = False
+    zone: tzinfo | None = None
+    is_plain: bool = False
+    roots: Mapping[str, Path] = field(default_factory=dict)
+
+    def machine(self) -> Machine:
+        """The stores of this machine, at the roots that were given."""
+        return app.open_machine(self.roots)
+
+    def emit(self, result: Result, render: Callable[[Result, Surface], Iterable[str]]) -> None:
+        """Print ``result``: as one JSON object, or as the lines that ``render`` makes of it."""
+        if self.as_json:
+            from handrail import jsonio
+
+            self.write(jsonio.encode(result) + b"\n")
+        else:
+            self.write_text("".join(f"{line}\n" for line in render(result, self)))
+
+    def write(self, data: bytes) -> None:
+        """``data`` to stdout as it is."""
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    def write_text(self, text: str) -> None:
+        """``text`` to stdout as UTF-8, whatever the locale; what cannot be encoded becomes ``?``."""
+        self.write(text.encode("utf-8", "replace"))
+
+    def note(self, text: str) -> None:
+        """A line for the person on stderr, scrubbed."""
+        sys.stderr.write(f"{scrub(text, keep_lines=True)}\n")
+        sys.stderr.flush()
+
+    def read_stdin(self) -> bytes:
+        """All of stdin; a usage error when it is a terminal, since nothing here prompts."""
+        if sys.stdin.isatty():
+            raise click.UsageError("'-' reads standard input, and that is a terminal")
+        return sys.stdin.buffer.read()
+
+    @property
+    def terminal_width(self) -> int | None:
+        """The cells of a line on the terminal, None when stdout is none."""
+        return shutil.get_terminal_size().columns if _is_terminal(sys.stdout) else None
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether stdout is a terminal."""
+        return _is_terminal(sys.stdout)
+
+    def style(self, text: str, **look: Any) -> str:
+        """``text`` in the look that ``click.style`` knows, where colour is wanted."""
+        return click.style(text, **look) if self._has_colour() else text
+
+    def _has_colour(self) -> bool:
+        if self.is_plain or self.environment.get("NO_COLOR"):
+            return False
+        if self.environment.get("FORCE_COLOR", "0") not in {"", "0"}:
+            return True
+        return self.is_terminal and self.environment.get("TERM") != "dumb"
+
+    def progress(self, noun: str) -> Callable[[int, int], None] | None:
+        """A reporter of ``done`` of ``total``, on a terminal only; it cleans up after itself at the end."""
+        if self.as_json or not _is_terminal(sys.stderr) or self.environment.get("TERM") == "dumb":
+            return None
+
+        def report(done: int, total: int) -> None:
+            text = "" if done >= total else f"reading {noun} {done + 1} of {total}"
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+
+        return report
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    return stream.isatty()

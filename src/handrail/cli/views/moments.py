@@ -1,0 +1,112 @@
+"""``handrail moments``: each moment as a few lines, then the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from handrail.app import MomentList, MomentRow, MomentSummary
+from handrail.cli.cells import cut, one_line, wrap
+from handrail.cli.formats import count, when
+from handrail.cli.surface import Surface
+from handrail.cli.table import Column, render_table
+
+_LABEL_CELLS = 8
+_QUOTE_LINES = 4
+_SHOWN_PROJECTS = 10
+_COLOURS = {
+    "denial": "red",
+    "interrupt": "red",
+    "rewind": "magenta",
+    "revision": "magenta",
+    "edit": "yellow",
+    "steer": "cyan",
+    "followup": "white",
+}
+
+
+def render_moments(found: MomentList, surface: Surface) -> list[str]:
+    """The moments, then step-ins per 100 rounds, by trigger and by project."""
+    lines: list[str] = []
+    for row in found.moments:
+        lines += [*_moment(row, surface), ""]
+    if not found.moments:
+        lines += ["No moments.", ""]
+    return lines + render_summary(found.summary, surface)
+
+
+def render_summary(summary: MomentSummary, surface: Surface) -> list[str]:
+    """The figures over all sessions that were read."""
+    rate = "" if summary.per_100_rounds is None else f": {summary.per_100_rounds} per 100 rounds"
+    lines = [
+        f"{count(summary.stepins, 'step-in')} in {count(summary.rounds, 'round')} "
+        f"of {count(summary.sessions, 'session')}{rate}"
+    ]
+    if summary.candidates:
+        lines.append(f"{count(summary.candidates, 'candidate')} beside them, which may be no step-ins")
+    if summary.by_trigger:
+        lines.append("by trigger: " + ", ".join(f"{name} {times:,}" for name, times in summary.by_trigger.items()))
+    return lines + _projects(summary, surface)
+
+
+def _projects(summary: MomentSummary, surface: Surface) -> list[str]:
+    counted = [item for item in summary.by_project if item.stepins]
+    if not counted:
+        return []
+    columns = (
+        Column("PROJECT", flexible=True),
+        Column("SESSIONS", right=True),
+        Column("ROUNDS", right=True),
+        Column("STEP-INS", right=True),
+        Column("PER 100", right=True),
+    )
+    rows = [
+        [
+            item.project or "unknown",
+            f"{item.sessions:,}",
+            f"{item.rounds:,}",
+            f"{item.stepins:,}",
+            "" if item.per_100_rounds is None else str(item.per_100_rounds),
+        ]
+        for item in counted[:_SHOWN_PROJECTS]
+    ]
+    lines = render_table(columns, rows, surface.terminal_width)
+    more = len(counted) - _SHOWN_PROJECTS
+    rest = [f"and {count(more, 'project')} more"] if more > 0 else []
+    return ["", surface.style(lines[0], bold=True), *lines[1:], *rest]
+
+
+def _moment(row: MomentRow, surface: Surface) -> list[str]:
+    trigger = surface.style(row.trigger, fg=_COLOURS.get(row.trigger), bold=True)
+    where = f"{one_line(row.short_id)}#{row.message}"
+    if row.branch is not None:
+        where += f" --branch {one_line(row.branch)}"
+    about = [when(row.at, surface.zone), one_line(row.project or "project unknown"), row.harness]
+    if not row.is_stepin:
+        about.append("candidate")
+    head = f"{trigger}  {where}  {'  '.join(about)}"
+    body = [
+        *_labelled("doing", row.tools_before, row.context, surface, lines=2),
+        *_labelled("said", (), row.text or "(no words)", surface, lines=_QUOTE_LINES, bold=True),
+        *_labelled("then", row.tools_after, row.aftermath, surface, lines=2),
+    ]
+    if not row.is_stepin and row.reasons:
+        body += _labelled("why", (), "; ".join(row.reasons), surface, lines=2)
+    return [head, *body]
+
+
+def _labelled(
+    label: str, tools: Sequence[str], text: str, surface: Surface, *, lines: int, bold: bool = False
+) -> list[str]:
+    """``label`` and ``text`` (after the names of ``tools``), wrapped to the terminal and cut after ``lines``."""
+    said = one_line(text)
+    if tools:
+        used = ", ".join(one_line(name) for name in tools)
+        said = f"[{used}] {said}".rstrip()
+    if not said:
+        return []
+    indent = " " * (_LABEL_CELLS + 2)
+    limit = surface.terminal_width
+    rows = [said] if limit is None else wrap(said, max(20, limit - len(indent)), lines)
+    first = f"  {label:<{_LABEL_CELLS}}"
+    shown = [cut(row, limit - len(indent)) if limit and limit > len(indent) + 20 else row for row in rows]
+    return [(first if index == 0 else indent) + surface.style(row, bold=bold) for index, row in enumerate(shown)]
