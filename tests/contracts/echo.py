@@ -5,14 +5,16 @@ A file is one JSON line of metadata and one per message. Whatever else a line ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
-from handrail import jsonio
-from handrail.errors import MalformedSession
-from handrail.transcripts.codec import Branch, Child, Fault, HarnessInfo, Loss, Parts, Record
+from handrail import files, ids, jsonio
+from handrail.errors import MalformedSession, StoreError
+from handrail.transcripts.codec import Branch, Child, Fault, HarnessInfo, Loss, Parts, Record, SessionRef, Store
 from handrail.transcripts.model import Author, Common, Message, Meta, Text, Transcript
 from handrail.transcripts.spans import Span, crop_to
 
@@ -62,7 +64,7 @@ class EchoCodec:
 
     def write(self, common: Transcript[Common]) -> tuple[Native, Loss]:
         lines = [Line("meta", meta=common.meta), *(Line("message", message=message) for message in common.body)]
-        data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+        data = b"".join(jsonio.encode(line) + b"\n" for line in lines)
         return Transcript(common.meta, Kept(data)), Loss()
 
     def branches(self, native: Native) -> tuple[Branch, ...]:
@@ -89,8 +91,8 @@ class EchoCodec:
         data = native.body.data if isinstance(native.body.data, bytes) else next(iter(native.body.data.values()), b"")
         for start, end in jsonio.iter_lines(data):
             try:
-                yield start, end, msgspec.json.decode(data[start:end], type=Line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                yield start, end, msgspec.convert(jsonio.decode(data[start:end]), Line)
+            except (msgspec.ValidationError, jsonio.NotJson, UnicodeError):
                 yield start, end, None
 
 
@@ -107,10 +109,50 @@ def _without_people(message: Message) -> Message:
     return msgspec.structs.replace(message, content=content)
 
 
-def _no_store(root: object = None) -> Any:
-    raise MalformedSession("the echo harness has no store")
+class EchoStore:
+    """One ``ID.echo`` a session, all in the root itself."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def discover(self) -> Iterator[SessionRef]:
+        for path in sorted(self.root.glob("*.echo")):
+            if path.is_file() and path.resolve().parent == self.root.resolve():
+                yield self._ref(path)
+
+    def load(self, ref: SessionRef | str) -> Native:
+        return EchoCodec().parse(files.read_bytes(Path(ref if isinstance(ref, str) else ref.locator)))
+
+    def save(self, native: Native) -> SessionRef:
+        path = self.root / f"{ids.check_id(native.meta.id)}.echo"
+        assert isinstance(native.body.data, bytes)
+        files.write_atomically(path, native.body.data)
+        return self._ref(path)
+
+    def delete(self, ref: SessionRef) -> None:
+        path = Path(ref.locator)
+        if path.resolve().parent != self.root.resolve() or not path.is_file():
+            raise StoreError(f"no session at {ref.locator!r}")
+        path.unlink()
+
+    def fingerprint(self, ref: SessionRef) -> str:
+        path = Path(ref.locator)
+        return ids.short_hash(path.read_bytes()) if path.is_file() else ""
+
+    def _ref(self, path: Path) -> SessionRef:
+        data = path.read_bytes()
+        meta = EchoCodec().to_common(EchoCodec().parse(data)).meta
+        return SessionRef(
+            harness="echo",
+            id=meta.id or path.stem,
+            locator=str(path),
+            meta=meta,
+            size_bytes=len(data),
+            updated_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+            is_whole=data.endswith(b"\n"),
+        )
 
 
-def info(codec: EchoCodec) -> HarnessInfo:
-    """A harness around ``codec``."""
-    return HarnessInfo(name="echo", title="Echo", codec=codec, store=_no_store)
+def info(codec: EchoCodec, store: Callable[[Path], Store[Kept]] = EchoStore) -> HarnessInfo:
+    """A harness of ``codec`` and ``store``."""
+    return HarnessInfo(name="echo", title="Echo", codec=codec, store=store)

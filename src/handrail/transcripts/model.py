@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import Struct
 
+from handrail import jsonio
+from handrail.errors import MalformedSession
+
 if TYPE_CHECKING:
     from handrail.transcripts.spans import Span
 
@@ -372,10 +375,26 @@ class Transcript(Struct, Generic[Body], frozen=True):
 
 
 def to_json(session: Transcript[Common]) -> bytes:
-    """The session as one JSON document: ``{"meta": …, "body": […]}``, defaults left out."""
-    return msgspec.json.encode(session)
+    """The session as one JSON document: ``{"meta": …, "body": […]}``, defaults left out.
+
+    Half a character (a lone surrogate) is written as an escape.
+    """
+    return jsonio.encode(session)
 
 
 def from_json(data: bytes | str) -> Transcript[Common]:
-    """The session that ``to_json`` wrote; ``msgspec.ValidationError`` names the first path that does not fit."""
-    return msgspec.json.decode(data, type=Transcript[Common])
+    """The session that ``to_json`` wrote; ``MalformedSession`` names the first path that does not fit."""
+    try:
+        return msgspec.json.decode(data, type=Transcript[Common])
+    except msgspec.ValidationError as problem:
+        raise MalformedSession(f"not a session: {problem}") from problem
+    except (msgspec.DecodeError, UnicodeError):
+        return _from_odd_json(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
+
+
+def _from_odd_json(data: bytes) -> Transcript[Common]:
+    """JSON that msgspec refuses, half characters above all, read as leniently as is safe."""
+    try:
+        return msgspec.convert(jsonio.decode(data), Transcript[Common])
+    except (jsonio.NotJson, msgspec.ValidationError, UnicodeError) as problem:
+        raise MalformedSession(f"not a session: {problem}") from problem

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -21,9 +22,9 @@ from handrail.errors import TranscriptError
 from handrail.testing import hostile, strategies
 from handrail.testing.contracts.rules import Rule
 from handrail.testing.differences import differences, unaccounted
-from handrail.testing.examples import EXAMPLES
+from handrail.testing.examples import EXAMPLES, PLAIN
 from handrail.transcripts.codec import Codec, HarnessInfo, Parts, is_person
-from handrail.transcripts.model import Common, Text, Transcript, to_json
+from handrail.transcripts.model import Author, Common, Text, ToolResult, Transcript, Via, to_json
 from handrail.transcripts.spans import CropError, Span
 
 _quick = settings(
@@ -299,6 +300,17 @@ def _words_of_people(session: Transcript[Common]) -> Counter[str]:
     )
 
 
+def _broken_characters_are_written(case: CodecCase) -> None:
+    """Tool output cut in the middle of a character is real; half a character must not cost the session."""
+    half = "tag \ud83c"
+    message = PLAIN.body[0]
+    texts = msgspec.structs.replace(message, content=(Text(half, Author.PERSON, via=Via.PROMPT),))
+    results = msgspec.structs.replace(PLAIN.body[2], content=(ToolResult("toolu_1", half),))
+    for broken in (texts, results):
+        body = tuple(broken if message.uid == broken.uid else message for message in PLAIN.body)
+        _assert_accounted(case, Transcript(PLAIN.meta, body))
+
+
 # Cropping ---------------------------------------------------------------------------------------------------
 
 
@@ -352,6 +364,7 @@ CODEC_RULES: tuple[Rule[CodecCase], ...] = (
     Rule(14, "the Loss points into the source and at what was written", _loss_points_at_the_source),
     Rule(15, "what was written has no fault and nothing unknown", _written_is_sound),
     Rule(16, "nobody's words become a person's by writing", _nobody_becomes_a_person),
-    Rule(17, "a native crop reads back as the session's crop, and is refused as it is", _native_crop_is_the_crop),
+    Rule(17, "half a character is written and reads back", _broken_characters_are_written),
+    Rule(18, "a native crop reads back as the session's crop, and is refused as it is", _native_crop_is_the_crop),
 )
 """The suite, in the order that finds the simplest cause first."""
