@@ -19,8 +19,9 @@ from handrail.cli.surface import Surface
 def COMMAND(surface: Surface, reference: str, out: str | None, force: bool, harness: str | None) -> None:
     """Keep some messages of a session.
 
-    The result is in the session's own format, its native records as they are. RANGE is #5-12, #5-, #-12, #5, or a list such as #2-4,9. A tool call and its result stay together; where a
-    range would part them, the error names the smallest range that does not. The source is never touched.
+    The result is in the session's own format, its native records as they are. RANGE is #5-12, #5-, #-12, #5, or a
+    list such as #2-4,9. A tool call and its result stay together; where a range would part them, the error names
+    the smallest range that does not. The source is never touched.
     """
     from handrail.cli.writing import deliver
 

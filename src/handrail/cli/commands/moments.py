@@ -36,8 +36,9 @@ def COMMAND(
 ) -> None:
     """Show where a person stepped in.
 
-    In all sessions, or in those named. Each moment comes with when and where, what the agent was doing, what the person said, and how it went on; then the
-    figures: step-ins per 100 rounds, by trigger and by project. The place it prints opens with `handrail show`.
+    In all sessions, or in those named. Each moment comes with when and where, what the agent was doing, what the
+    person said, and how it went on; then the figures: step-ins per 100 rounds, by trigger and by project. The
+    place it prints opens with `handrail show`.
     """
     from handrail.cli.views.moments import render_moments
     from handrail.cli.views.notes import finish_unread
