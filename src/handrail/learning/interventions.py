@@ -1,0 +1,171 @@
+"""Finding the moments in which a person stepped in: pure code over the canonical model of any harness.
+
+The way is: acts of each message (``acts``), gathered in the gaps between responses (``gaps``), made into events
+(``events``) and told as moments here, with what surrounds them (``surroundings``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from handrail.ids import short_hash
+from handrail.learning.events import Event, events_of
+from handrail.learning.gaps import Gap, iter_gaps
+from handrail.learning.lines import Line, lines_of
+from handrail.learning.moment import Intervention, Trigger
+from handrail.learning.provenance import builtin_tools
+from handrail.learning.rewinds import Fork, find_forks
+from handrail.learning.surroundings import Surroundings
+from handrail.transcripts.codec import Branch
+from handrail.transcripts.model import Common, Meta, Transcript
+
+__all__ = ["Intervention", "Scorer", "Trigger", "find_interventions"]
+
+_PROMPTS_COMPARED = 2
+
+
+class Scorer(Protocol):
+    """Decides whether a follow-up is a step-in.
+
+    Returns the reasons why it is, as phrases that hold nothing from the session; none when it is not.
+    """
+
+    def __call__(self, moment: Intervention) -> tuple[str, ...]: ...
+
+
+def find_interventions(
+    session: Transcript[Common],
+    branches: Sequence[Branch] = (),
+    *,
+    scorer: Scorer | None = None,
+    tools: Collection[str] = (),
+) -> tuple[Intervention, ...]:
+    """Every moment of ``session`` in which a person stepped in or may have, in the order of the live line.
+
+    ``branches`` are the session's other lines; what happened on one stands where it leaves. Without a ``scorer``
+    every follow-up is a candidate only. ``tools`` are tool names from the owner's own configuration, which the
+    clean view may show beside the harness's built-ins. Raises nothing, however odd the session is.
+    """
+    lines = lines_of(session.body, branches)
+    case = _Case(
+        session.meta,
+        {branch: Surroundings(line.body) for branch, line in lines.items()},
+        find_forks(session.body, branches),
+        frozenset(builtin_tools(session.meta.harness)) | frozenset(tools),
+    )
+    found = [(line, moment) for line in lines.values() for moment in _line_moments(case, line)]
+    # The sort is stable: moments of a branch come before those of the live line at the place where it was left.
+    found.sort(key=lambda pair: pair[1].at if pair[0].branch is None else pair[0].start)
+    return tuple(moment if scorer is None else _judged(moment, scorer) for _, moment in found)
+
+
+def _judged(moment: Intervention, scorer: Scorer) -> Intervention:
+    if moment.trigger != Trigger.FOLLOWUP:
+        return moment
+    reasons = scorer(moment)
+    return msgspec.structs.replace(moment, is_stepin=True, reasons=reasons) if reasons else moment
+
+
+class _Case(NamedTuple):
+    """What telling the moments of one session needs on each of its lines."""
+
+    meta: Meta
+    around: Mapping[str | None, Surroundings]
+    forks: Sequence[Fork]
+    known: frozenset[str]
+
+
+def _line_moments(case: _Case, line: Line) -> Iterator[Intervention]:
+    """The moments whose act stands in the line's own messages."""
+    gaps = list(iter_gaps(line.body))
+    ends = _next_words(gaps, len(line.body))
+    left = next((fork for fork in case.forks if fork.left.id == line.branch), None)
+    taken = [fork for fork in case.forks if fork.has_words and fork.taken == line.branch]
+    earlier: list[str] = []
+    for gap, end in zip(gaps, ends, strict=True):
+        forks = [fork for fork in taken if gap.start <= fork.left.at < gap.end]
+        for event in events_of(gap, earlier[-_PROMPTS_COMPARED:], forks):
+            if event.at >= line.start and _counts(case, line, gap, event, left):
+                yield _told(case, line, gap, event, end)
+        if gap.words:
+            earlier.append("\n\n".join(word.text for word in gap.words))
+
+
+def _next_words(gaps: Sequence[Gap], length: int) -> list[int]:
+    """For each gap the start of the next one in which the person speaks, or the line's length."""
+    ends: list[int] = []
+    following = length
+    for gap in reversed(gaps):
+        ends.append(following)
+        following = gap.start if gap.words else following
+    return ends[::-1]
+
+
+def _counts(case: _Case, line: Line, gap: Gap, event: Event, left: Fork | None) -> bool:
+    """Whether an event is a moment of its own: not the task, and not the stop that a rewind already tells."""
+    match event.trigger:
+        case Trigger.FOLLOWUP:
+            return gap.has_task and case.around[line.branch].has_spoken(event.at)
+        case Trigger.INTERRUPT | Trigger.DENIAL:
+            ends_line = not gap.is_answered and not event.said
+            return not (ends_line and left is not None and left.has_words)
+        case _:
+            return True
+
+
+def _told(case: _Case, line: Line, gap: Gap, event: Event, end: int) -> Intervention:
+    around = case.around[line.branch]
+    context, tools_before = _before(case, around, event)
+    aftermath, said_at = around.aftermath(gap.end - 1)
+    tools_after, called_at = around.tools_after(gap.end - 1, end)
+    words = "\n\n".join(event.said)
+    at, block = event.spoken[0][:2] if event.spoken else (event.at, event.block)
+    left = event.fork.left.id if event.fork else None
+    uid = line.body[at].uid
+    return Intervention(
+        trigger=event.trigger,
+        context=context,
+        text=words or event.shown or around.denied(event.calls),
+        aftermath=aftermath,
+        at=event.at - line.start,
+        tools_before=tools_before,
+        tools_after=tools_after,
+        id=_id(case.meta, uid or f"#{line.branch}:{at}", block, event.trigger, left),
+        uid=uid,
+        block=block,
+        branch=line.branch,
+        is_stepin=event.is_stepin,
+        reasons=(event.reason,),
+        words=words,
+        actor=event.actor,
+        uids=_uids(line.body, event),
+        left=left,
+        until=max(gap.end - 1, said_at, called_at) - line.start,
+        known_tools=case.known.intersection(tools_before + tools_after),
+    )
+
+
+def _before(case: _Case, around: Surroundings, event: Event) -> tuple[str, tuple[str, ...]]:
+    """Context and tools before ``event``; for one who went back those of the line they left."""
+    at = event.at
+    if event.fork is not None:
+        left = event.fork.left
+        around, at = case.around[left.id], left.at + len(left.body)
+    # A stop may stand in the very response it cut short.
+    at += event.trigger in (Trigger.INTERRUPT, Trigger.REWIND)
+    context = around.last_said(at) if event.trigger == Trigger.FOLLOWUP else around.doing(at)
+    return context, around.tools_before(at, event.calls)
+
+
+def _id(meta: Meta, uid: str, block: int, trigger: Trigger, left: str | None) -> str:
+    parts: list[str | int] = [meta.harness or "", meta.id, uid, block, trigger.value]
+    return short_hash(*parts, *([] if left is None else [left]))
+
+
+def _uids(body: Common, event: Event) -> tuple[str, ...]:
+    places = dict.fromkeys([event.at, *(word.message for word in event.spoken)])
+    uids = (uid for place in places for uid in (body[place].uids or (body[place].uid,)))
+    return tuple(dict.fromkeys(uid for uid in uids if uid))
