@@ -160,14 +160,17 @@ def crop_to(body: Common, spans: Sequence[Span]) -> Common:
 
 
 def smallest_valid(pairs: Iterable[tuple[int, int]], span: Span) -> Span:
-    """The smallest span around ``span`` that separates none of ``pairs``."""
-    pairs = list(pairs)
+    """The smallest span around ``span`` that separates none of ``pairs``; every message is looked at once."""
+    partners: dict[int, list[int]] = {}
+    for call, result in pairs:
+        partners.setdefault(call, []).append(result)
+        partners.setdefault(result, []).append(call)
     start, end = span.start, span.end
-    grown = True
-    while grown:
-        grown = False
-        for call, result in pairs:
-            if (start <= call < end) != (start <= result < end):
-                start, end = min(start, call, result), max(end, call + 1, result + 1)
-                grown = True
+    seen_start = seen_end = start
+    while start < seen_start or seen_end < end:
+        fresh = (*range(start, seen_start), *range(seen_end, end))
+        seen_start, seen_end = start, end
+        for index in fresh:
+            for partner in partners.get(index, ()):
+                start, end = min(start, partner), max(end, partner + 1)
     return Span(start, end)
