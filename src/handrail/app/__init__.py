@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from handrail.app.machine import open_machine as open_machine
     from handrail.app.mining import MomentFilter as MomentFilter
     from handrail.app.mining import MomentList as MomentList
+    from handrail.app.mining import iter_mined as iter_mined
     from handrail.app.mining import moments as moments
     from handrail.app.opening import Opened as Opened
     from handrail.app.opening import Source as Source
@@ -43,7 +44,7 @@ _HOMES = {
     "counting": "MomentRow MomentSummary",
     "listing": "SessionFilter SessionList SessionRow list_sessions",
     "machine": "Machine open_machine",
-    "mining": "MomentFilter MomentList moments",
+    "mining": "MomentFilter MomentList iter_mined moments",
     "opening": "Opened Source open_session",
     "sampling": "Demo demo",
     "showing": "Shown show",

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Struct
 
 from handrail.app.machine import SCHEMA_VERSION, Machine
-from handrail.harnesses import harness
 from handrail.library import Unread, in_project, project_name
 from handrail.library.catalog import is_subagent
 from handrail.transcripts.codec import SessionRef
@@ -26,9 +25,9 @@ class SessionFilter(Struct, frozen=True, kw_only=True):
     with_subagents: bool = False
     limit: int | None = None
 
-    def resolved(self) -> SessionFilter:
-        """The same with the harness by its own name; ``UnknownHarness`` when there is none."""
-        return self if self.harness is None else msgspec.structs.replace(self, harness=harness(self.harness).name)
+    def on(self, machine: Machine) -> SessionFilter:
+        """The same with the harness by its own name on ``machine``; ``UnknownHarness`` when there is none."""
+        return self if self.harness is None else msgspec.structs.replace(self, harness=machine.info(self.harness).name)
 
     def admits(self, ref: SessionRef) -> bool:
         """Whether ``ref`` passes; a session of unknown time does not pass ``since``."""
@@ -72,7 +71,7 @@ class SessionList(Struct, frozen=True, kw_only=True):
 
 def list_sessions(machine: Machine, wanted: SessionFilter | None = None) -> SessionList:
     """The sessions that ``wanted`` admits (all that a person started by default)."""
-    wanted = (wanted or SessionFilter()).resolved()
+    wanted = (wanted or SessionFilter()).on(machine)
     catalog = machine.catalog()
     short = catalog.short_ids()
     children = catalog.subagents()

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, UnknownHarness
 from handrail.harnesses import harness, harness_names
 from handrail.library import Catalog, Unread, discover
 from handrail.transcripts.codec import HarnessInfo, Store
@@ -23,6 +23,14 @@ class Machine(Struct, frozen=True):
     infos: Mapping[str, HarnessInfo]
     stores: Mapping[str, Store[Any]]
     unread: tuple[Unread, ...] = ()
+
+    def info(self, name: str) -> HarnessInfo:
+        """The harness of that name or alias (case does not matter), else ``UnknownHarness``."""
+        wanted = name.strip().lower()
+        for info in self.infos.values():
+            if wanted == info.name or wanted in info.aliases:
+                return info
+        raise UnknownHarness(f"no harness is called {name!r}", hint=f"known: {', '.join(self.infos)}")
 
     def catalog(self) -> Catalog:
         """Every session in every store, newest first, with all that could not be read."""

@@ -80,7 +80,7 @@ def moments(
     else:
         catalog = machine.catalog()
         unread.extend(catalog.unread)
-        sessions = wanted.sessions.resolved()
+        sessions = wanted.sessions.on(machine)
         refs = [ref for ref in catalog.top_level() if sessions.admits(ref)]
         total = len(refs)
         taken = while_time(refs, clock or SystemClock(), budget_s)

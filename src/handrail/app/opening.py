@@ -13,7 +13,6 @@ from msgspec import Struct
 from handrail.app.machine import Machine
 from handrail.errors import StoreError
 from handrail.files import read_bytes
-from handrail.harnesses import harness as harness_of
 from handrail.library import Catalog, RangeRequest, Reference, guess_harness, parse_reference, resolve_ranges
 from handrail.library.catalog import not_found
 from handrail.transcripts.codec import Fault, HarnessInfo, SessionRef
@@ -66,7 +65,7 @@ def open_session(
     or a ``TranscriptError``.
     """
     reference = parse_reference(text)
-    wanted = harness_of(harness).name if harness else None
+    wanted = machine.info(harness).name if harness else None
     document = _document(reference, stdin)
     if document is not None:
         name, data, ranges = document

@@ -80,7 +80,7 @@ def convert(machine: Machine, text: str, to: str, *, harness: str | None = None,
 
     Into its own harness it is a copy with nothing lost.
     """
-    target = harnesses.harness(to)
+    target = machine.info(to)
     opened = open_session(machine, text, harness=harness, stdin=stdin)
     if target.name == opened.info.name:
         return _native_draft(opened, opened.spans() if opened.ranges else None)

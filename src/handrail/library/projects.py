@@ -14,7 +14,7 @@ _WINDOWS = re.compile(r"[A-Za-z]:[/\\]|\\\\")
 
 def project_name(cwd: str | None) -> str | None:
     """The last component of ``cwd`` (either kind of separator); None when it is unknown."""
-    parts = _parts(cwd) if cwd else []
+    parts = [part for part in _SEPARATORS.split(cwd or "") if part]
     return parts[-1] if parts else None
 
 
@@ -27,12 +27,12 @@ def in_project(cwd: str | None, wanted: str) -> bool:
     if not cwd:
         return False
     if _SEPARATORS.search(wanted):
-        own, above = _parts(cwd), _parts(wanted)
+        own, above = _compared(cwd), _compared(wanted)
         return own[: len(above)] == above
     return fnmatch.fnmatchcase((project_name(cwd) or "").casefold(), wanted.casefold())
 
 
-def _parts(path: str) -> list[str]:
+def _compared(path: str) -> list[str]:
     parts = [part for part in _SEPARATORS.split(path) if part]
     # One project on Windows is recorded as c:\ and as C:\.
     return [part.casefold() for part in parts] if _WINDOWS.match(path) else parts

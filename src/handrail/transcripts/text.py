@@ -40,7 +40,9 @@ _LABELS = (
     "session|user|assistant|model|harness|host|peer|unknown|thinking|tool|result|image|artifact|interrupt|compaction"
     "|decision"
 )
-_FORGED = re.compile(rf"^(?=── #|\[(?:{_LABELS})\b)", re.MULTILINE)
+# Some readers break lines at more than the line feed.
+_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+_FORGED = re.compile(rf"(?:\A|(?<=[{_BREAKS}]))(?=── #|\[(?:{_LABELS})\b)")
 _SPACES = re.compile(r"\s+")
 _PLAIN_VIA = frozenset({None, Via.PROMPT})
 
