@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -19,6 +20,7 @@ Span = tuple[int, int]
 
 _EDGE = b" \t\r\n\x00"
 _MAX_GLUED = 64
+_Instant = Annotated[datetime, msgspec.Meta(tz=True)]
 _NESTED_AFTER = frozenset(b"[,:")
 
 
@@ -224,6 +226,13 @@ def _fill_raw(info: Any, value: Any, path: str, lost: list[str]) -> Any:
     return msgspec.Raw(jsonio.encode(value))
 
 
+def _fill_instant(info: Any, value: Any, path: str, lost: list[str]) -> Any:
+    try:
+        return msgspec.convert(value, _Instant)
+    except msgspec.ValidationError as problem:
+        raise _Misfit(path) from problem
+
+
 def _fill_exact(*kinds: type) -> Callable[[Any, Any, str, list[str]], Any]:
     def fill(info: Any, value: Any, path: str, lost: list[str]) -> Any:
         if type(value) not in kinds:
@@ -240,6 +249,7 @@ _FILLERS: dict[type, Callable[[Any, Any, str, list[str]], Any]] = {
     msgspec.inspect.DictType: _fill_dict,
     msgspec.inspect.AnyType: _fill_any,
     msgspec.inspect.RawType: _fill_raw,
+    msgspec.inspect.DateTimeType: _fill_instant,
     msgspec.inspect.StrType: _fill_exact(str),
     msgspec.inspect.BoolType: _fill_exact(bool),
     msgspec.inspect.IntType: _fill_exact(int),

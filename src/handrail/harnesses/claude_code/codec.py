@@ -1,0 +1,114 @@
+"""The Claude Code codec: bytes to rows to the canonical model, and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from handrail.errors import MalformedSession
+from handrail.harnesses.claude_code.head import read_head, read_meta, read_setting
+from handrail.harnesses.claude_code.line import Lines, OtherLine, find_lines
+from handrail.harnesses.claude_code.read import read_line
+from handrail.harnesses.claude_code.speech import Setting
+from handrail.harnesses.claude_code.wire import BULKY, KNOWN_KINDS, STARTS, Native, Row, read_rows
+from handrail.harnesses.families.jsonl import JsonlFiles, scan
+from handrail.transcripts.codec import Branch, Fault, Parts, Record
+from handrail.transcripts.model import Common, Transcript
+
+
+def main_part(parts: Parts) -> str:
+    """The name of the session's own file among its parts: the one that lies in no folder and is no sub-agent's."""
+    names = sorted(parts, key=lambda name: (name.count("/"), name.rpartition("/")[2].startswith("agent-"), name))
+    return next((name for name in names if not name or name.endswith(".jsonl")), "")
+
+
+class ClaudeCodeCodec:
+    """Reads and writes the sessions of Claude Code."""
+
+    def parse(self, data: Parts | bytes) -> Transcript[Native]:
+        """The native transcript of a session file, or of one with its side files as named parts."""
+        native = JsonlFiles(data, read_rows)
+        rows = native.rows(main_part(native.parts))
+        return Transcript(read_meta(rows.rows, read_head(rows)), native)
+
+    def render(self, native: Transcript[Native]) -> Parts | bytes:
+        """What ``parse`` was given."""
+        return native.body.given
+
+    def scan(self, chunks: Iterable[bytes]) -> Iterator[Record]:
+        """Record by record; rows of ``progress`` are told by their first bytes."""
+        return scan(chunks, STARTS, BULKY)
+
+    def to_common(self, native: Transcript[Native], branch: str | None = None) -> Transcript[Common]:
+        """The live line, or the line of ``branch`` from the beginning of the session to its end."""
+        reading = _Reading(native)
+        if branch is None:
+            return Transcript(native.meta, reading.live())
+        for other in reading.lines.others:
+            if reading.own(other)[:1] and reading.own(other)[0].uid == branch:
+                return Transcript(native.meta, reading.whole(other))
+        raise MalformedSession(f"the session has no branch {branch!r}")
+
+    def branches(self, native: Transcript[Native]) -> tuple[Branch, ...]:
+        """The other lines of the session, in the order they leave the live one."""
+        reading = _Reading(native)
+        if not reading.lines.others:
+            return ()
+        live = reading.live()
+        found = []
+        for other in reading.lines.others:
+            body = reading.own(other)
+            if body:
+                found.append(Branch(id=body[0].uid, at=reading.place(other, live), body=body))
+        return tuple(sorted(found, key=lambda branch: branch.at))
+
+    def faults(self, native: Transcript[Native]) -> tuple[Fault, ...]:
+        """What could not be read, part by part."""
+        body = native.body
+        return tuple(fault for part in body.parts for fault in body.rows(part).faults)
+
+    def unknown(self, native: Transcript[Native]) -> Mapping[str, int]:
+        """How many records of each kind no version known to us writes."""
+        body = native.body
+        kinds = Counter(row.type for part in body.parts for row in body.rows(part).rows)
+        return {kind: count for kind, count in sorted(kinds.items()) if kind not in KNOWN_KINDS}
+
+
+class _Reading:
+    """One reading of a native session: its rows, its lines, what its prompts are worth."""
+
+    def __init__(self, native: Transcript[Native]) -> None:
+        self.rows = native.body.rows(main_part(native.body.parts))
+        self.setting: Setting = read_setting(self.rows.rows, read_head(self.rows))
+        self.lines: Lines = find_lines(self.rows.rows)
+        self.session = _own_session(native, self.rows.rows)
+
+    def live(self) -> Common:
+        return self._read(self.lines.live)
+
+    def own(self, other: OtherLine) -> Common:
+        return self._read(other.rows)
+
+    def whole(self, other: OtherLine) -> Common:
+        """The rows of the live line up to where ``other`` leaves it, then what leads to it, then its own."""
+        before = [index for index in self.lines.live if index <= other.leaves_at]
+        return self._read(sorted({*before, *other.stem, *other.rows}))
+
+    def place(self, other: OtherLine, live: Common) -> int:
+        """The index in ``live`` of the first message that ``other`` does not share."""
+        rows = self.rows.rows
+        shared = {rows[index].uuid for index in self.lines.live if index <= other.leaves_at}
+        for index, message in enumerate(live):
+            if message.uids and not any(uid in shared for uid in message.uids):
+                return index
+        return len(live)
+
+    def _read(self, indices: Iterable[int]) -> Common:
+        return read_line(self.rows, indices, self.setting, self.session, self.lines.bridged)
+
+
+def _own_session(native: Transcript[Native], rows: list[Row]) -> str:
+    parent = native.meta.parent
+    if parent is not None and parent.kind == "subagent":
+        return parent.session
+    return native.meta.id

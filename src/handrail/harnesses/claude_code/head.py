@@ -1,0 +1,160 @@
+"""What a Claude Code session says about itself: its metadata and how its prompts were written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC
+
+import msgspec
+from msgspec import Struct
+
+from handrail.harnesses.claude_code.speech import Setting, has_proof
+from handrail.harnesses.claude_code.wire import Row
+from handrail.harnesses.families.jsonl import Rows
+from handrail.harnesses.families.markers import CLAUDE_CODE_PROGRAMS
+from handrail.transcripts.model import Meta, Parent
+
+HARNESS_NAME = "claude_code"
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_LOOK_AT = 24
+
+
+class Head(Struct, gc=False):
+    """What a row says of the session; looked at in the first rows only."""
+
+    type: str = ""
+    cwd: str | None = None
+    version: str | None = None
+    gitBranch: str | None = None
+    entrypoint: str | None = None
+
+
+_decoder = msgspec.json.Decoder(Head)
+
+
+def parse_head(raw: bytes) -> Head:
+    """The head of one row; an empty one when it cannot be read."""
+    try:
+        return _decoder.decode(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return Head()
+
+
+def parse_version(raw: bytes) -> tuple[int, ...] | None:
+    """The version that wrote a row, as numbers."""
+    return version_numbers(parse_head(raw).version)
+
+
+def version_numbers(version: str | None) -> tuple[int, ...] | None:
+    """``2.1.17`` as numbers; None for anything else."""
+    found = _VERSION.match(version) if version else None
+    return tuple(map(int, found.groups())) if found else None
+
+
+def read_head(rows: Rows[Row]) -> Head:
+    """The first working folder, version, branch and entry point that the first turns name."""
+    merged = Head()
+    looked = 0
+    start = 0
+    data = rows.data
+    while start < len(data) and looked < _LOOK_AT:
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        head = parse_head(data[start:end])
+        start = end + 1
+        if head.type == "progress" or (head.cwd is None and head.version is None):
+            continue
+        looked += 1
+        merged.cwd = merged.cwd or head.cwd
+        merged.version = merged.version or head.version
+        merged.gitBranch = merged.gitBranch or head.gitBranch
+        merged.entrypoint = merged.entrypoint or head.entrypoint
+        if merged.entrypoint and merged.cwd and merged.version and merged.gitBranch:
+            break
+    return merged
+
+
+def read_setting(rows: list[Row], head: Head) -> Setting:
+    """How the prompts of the file were written.
+
+    A first record that takes from a queue into which nothing was put is the trace of a program that feeds it.
+    """
+    is_driven = head.entrypoint in CLAUDE_CODE_PROGRAMS or (bool(rows) and rows[0].operation == "dequeue")
+    proven = any(has_proof(row) for row in rows if row.type == "user")
+    return Setting(is_driven, proven, version_numbers(head.version))
+
+
+def read_meta(rows: list[Row], head: Head) -> Meta:
+    """The metadata of a main or sub-agent file. Nothing is made up: what no row says is None."""
+    own, agent, inherited = _identities(rows)
+    times = [row.timestamp for row in rows if row.is_talk and row.timestamp is not None]
+    parent = None
+    session = own
+    if agent is not None:
+        session, parent = f"agent-{agent}", Parent(session=own, kind="subagent") if own else None
+    elif inherited is not None:
+        parent = Parent(session=inherited, kind="fork")
+    started = min(times, default=None)
+    return Meta(
+        id=session,
+        timestamp=started.astimezone(UTC) if started is not None else None,
+        cwd=head.cwd or None,
+        git_branch=head.gitBranch or None,
+        title=None if agent is not None else read_title(rows),
+        cli_version=head.version,
+        model=_model(rows),
+        harness=HARNESS_NAME,
+        parent=parent,
+    )
+
+
+def _identities(rows: list[Row]) -> tuple[str, str | None, str | None]:
+    """The session's own id (that of the last turn), its agent's id if it is a sub-agent's, the id it copied from."""
+    own = ""
+    agent: str | None = None
+    inherited: str | None = None
+    is_main = False
+    for row in reversed(rows):
+        if not row.is_talk:
+            continue
+        if row.sessionId:
+            if not own:
+                own = row.sessionId
+            elif row.sessionId != own:
+                inherited = row.sessionId
+        if row.isSidechain:
+            agent = row.agentId or agent
+        else:
+            is_main = True
+    if not own:
+        own = next((row.sessionId for row in rows if row.sessionId), "")
+    return own, None if is_main else agent, inherited
+
+
+def _model(rows: Iterable[Row]) -> str | None:
+    for row in rows:
+        if row.type == "assistant" and row.message and row.message.model and row.message.model != "<synthetic>":
+            return row.message.model
+    return None
+
+
+def read_title(rows: list[Row]) -> str | None:
+    """The title by rank: one a person gave, one the model gave, the agent's name, a summary of a leaf of this file.
+
+    Of several of a rank the last counts. A summary of a leaf elsewhere belongs to another session.
+    """
+    custom = made = name = summary = None
+    here: set[str] | None = None
+    for row in rows:
+        kind = row.type
+        if kind == "custom-title":
+            custom = row.customTitle or custom
+        elif kind == "ai-title":
+            made = row.aiTitle or made
+        elif kind == "agent-name":
+            name = row.agentName or name
+        elif kind == "summary" and row.summary:
+            here = here or {other.uuid for other in rows if other.uuid}
+            summary = row.summary if row.leafUuid in here else summary
+    return custom or made or name or summary

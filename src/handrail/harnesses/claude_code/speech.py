@@ -1,0 +1,121 @@
+"""Who speaks in a user row of Claude Code, text by text.
+
+The marker table says what is known not to be a person's. What is left is a person's when the row proves it was
+submitted as a prompt (``permissionMode``, ``thinkingMetadata``, ``promptSource``), or when it comes from a version
+that kept no such proof. Where a program wrote the prompts, and where proof is missing that should be there, the
+author is unknown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from handrail.harnesses.claude_code.envelopes import is_envelope
+from handrail.harnesses.claude_code.wire import ABSENT, PROOF_ALWAYS, PROOF_SINCE, Row, RowOrigin
+from handrail.harnesses.families.markers import (
+    CLAUDE_CODE_INTERRUPTS,
+    CLAUDE_CODE_ORIGINS,
+    CLAUDE_CODE_TEXTS,
+    Marker,
+    split_marked,
+)
+from handrail.transcripts.model import Author, Block, Interrupt, Text, Via
+
+_MAY_BE_MARKED = ("<", "[", "{", "Caveat: ", "Stop ", "Operation ", "Base ", "Warmup")
+
+
+class Speaker(NamedTuple):
+    """Who wrote a text, and how it reached the agent."""
+
+    author: Author
+    by: str | None = None
+    via: Via | None = None
+
+
+_PLAN = Speaker(Author.HARNESS, "plan")
+_SKILL = Speaker(Author.HARNESS, "skill")
+_COMMAND = Speaker(Author.HARNESS, "command")
+_PEER = Speaker(Author.PEER)
+_UNKNOWN = Speaker(Author.UNKNOWN)
+_PROMPT = Speaker(Author.PERSON, None, Via.PROMPT)
+_QUEUED = Speaker(Author.PERSON, None, Via.QUEUE)
+STEER = Speaker(Author.PERSON, None, Via.STEER)
+
+
+class Setting(NamedTuple):
+    """What a file as a whole says about who writes its prompts.
+
+    ``has_proof``: some row proves a prompt. ``version`` is that of the first row that names one, None when none does.
+    """
+
+    is_driven: bool = False
+    has_proof: bool = False
+    version: tuple[int, ...] | None = None
+
+    def accepts_absence(self, version: tuple[int, ...] | None) -> bool:
+        """Whether a bare text of a row of ``version`` may be a prompt though nothing proves it."""
+        if self.has_proof:
+            return version is not None and version < PROOF_SINCE
+        return self.version is None or self.version < PROOF_ALWAYS
+
+
+def has_proof(row: Row) -> bool:
+    """Whether ``row`` was submitted as a prompt."""
+    return row.permissionMode is not None or row.promptSource is not None or row.thinkingMetadata is not ABSENT
+
+
+def origin_speaker(origin: RowOrigin | None) -> Speaker | None:
+    """Who ``origin`` says has spoken; None when it says nothing. A kind that is not known is nobody we know."""
+    if origin is None or origin.kind is None:
+        return None
+    author, by = CLAUDE_CODE_ORIGINS.get(origin.kind, (Author.UNKNOWN, None))
+    return Speaker(author, origin.name or by)
+
+
+def steer_speaker(origin: RowOrigin | None, *, is_driven: bool) -> Speaker:
+    """Who wrote a text that was queued and handed to the agent at work."""
+    named = origin_speaker(origin)
+    if named is not None and named.author is not Author.PERSON:
+        return named
+    return _UNKNOWN if is_driven and named is None else STEER
+
+
+def row_speaker(row: Row, setting: Setting, version: tuple[int, ...] | None) -> Speaker:
+    """Who wrote the unmarked text of a user row."""
+    if row.planContent is not ABSENT:
+        return _PLAN
+    if row.isMeta:
+        return _SKILL if row.sourceToolUseID is not None else _COMMAND
+    named = origin_speaker(row.origin)
+    if named is not None and named.author is not Author.PERSON:
+        return named
+    if row.isSidechain:
+        return _PEER
+    if named is None and setting.is_driven:
+        return _UNKNOWN
+    if has_proof(row) or named is not None:
+        return _QUEUED if row.promptSource == "queued" else _PROMPT
+    return _PROMPT if setting.accepts_absence(version) else _UNKNOWN
+
+
+def speak(text: str, speaker: Speaker, *, is_typed: bool) -> list[Block]:
+    """The blocks of one text of a user row: marked stretches are their markers', the rest is the speaker's.
+
+    ``is_typed`` says that the row proves a prompt, so that words a person could type are not taken for a marker.
+    """
+    if not text:
+        return []
+    if text in CLAUDE_CODE_INTERRUPTS:
+        return [Interrupt()]
+    if not text.lstrip().startswith(_MAY_BE_MARKED) and not text.rstrip().endswith(">"):
+        return [Text(text, speaker.author, speaker.by, speaker.via)]
+    pieces = split_marked(text, CLAUDE_CODE_TEXTS, is_typed=is_typed)
+    return [_piece(piece, marker, speaker, is_typed) for piece, marker in pieces]
+
+
+def _piece(text: str, marker: Marker | None, speaker: Speaker, is_typed: bool) -> Text:
+    if marker is not None:
+        return Text(text, marker.author, marker.by)
+    if speaker.author is Author.PERSON and not is_typed and is_envelope(text):
+        return Text(text, Author.UNKNOWN)
+    return Text(text, speaker.author, speaker.by, speaker.via)
