@@ -246,6 +246,14 @@ def test_a_steer_that_is_recorded_again_as_a_prompt_counts_once() -> None:
     assert told(find_interventions(whole)) == [("steer", "use tabs")]
 
 
+def test_the_same_words_said_twice_are_one_moment_only_when_nothing_was_answered_between() -> None:
+    nudge = typed("use tabs", Via.STEER)
+    twice = session(user("go"), agent(bash("c1")), user(result("c1"), nudge), user(nudge), agent("ok"))
+    apart = session(user("go"), agent(bash("c1")), user(result("c1"), nudge), agent("ok"), user(nudge), agent("ok"))
+    assert told(find_interventions(twice)) == [("steer", "use tabs")]
+    assert told(find_interventions(apart)) == [("steer", "use tabs"), ("steer", "use tabs")]
+
+
 def test_a_typed_answer_to_the_agents_question_is_no_moment() -> None:
     whole = session(user("go"), agent(call("Ask", "c1")), user(result("c1"), typed("blue", Via.ANSWER)), agent("ok"))
     assert find_interventions(whole) == ()

@@ -82,13 +82,13 @@ def _line_moments(case: _Case, line: Line) -> Iterator[Intervention]:
     """The moments whose act stands in the line's own messages."""
     gaps = list(iter_gaps(line.body))
     ends = _next_words(gaps, len(line.body))
-    left = next((fork for fork in case.forks if fork.left.id == line.branch), None)
-    taken = [fork for fork in case.forks if fork.has_words and fork.taken == line.branch]
+    was_left = any(fork.left.id == line.branch for fork in case.forks)
+    taken = [fork for fork in case.forks if fork.taken == line.branch]
     earlier: list[str] = []
     for gap, end in zip(gaps, ends, strict=True):
         forks = [fork for fork in taken if gap.start <= fork.left.at < gap.end]
         for event in events_of(gap, earlier[-_PROMPTS_COMPARED:], forks):
-            if event.at >= line.start and _counts(case, line, gap, event, left):
+            if event.at >= line.start and _counts(case.around[line.branch], gap, event, was_left=was_left):
                 yield _told(case, line, gap, event, end)
         if gap.words:
             earlier.append("\n\n".join(word.text for word in gap.words))
@@ -104,14 +104,13 @@ def _next_words(gaps: Sequence[Gap], length: int) -> list[int]:
     return ends[::-1]
 
 
-def _counts(case: _Case, line: Line, gap: Gap, event: Event, left: Fork | None) -> bool:
+def _counts(around: Surroundings, gap: Gap, event: Event, *, was_left: bool) -> bool:
     """Whether an event is a moment of its own: not the task, and not the stop that a rewind already tells."""
     match event.trigger:
         case Trigger.FOLLOWUP:
-            return gap.has_task and case.around[line.branch].has_spoken(event.at)
+            return gap.has_task and around.has_spoken(event.at)
         case Trigger.INTERRUPT | Trigger.DENIAL:
-            ends_line = not gap.is_answered and not event.said
-            return not (ends_line and left is not None and left.has_words)
+            return gap.is_answered or bool(event.said) or not was_left
         case _:
             return True
 

@@ -101,7 +101,6 @@ class Intervention(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
             aftermath=_withheld("how the agent went on", after),
             tools_before=before,
             tools_after=after,
-            known_tools=self.known_tools.intersection(before + after),
             uid="",
             uids=(),
             branch=None if self.branch is None else short_hash(self.branch),

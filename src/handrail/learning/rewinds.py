@@ -19,34 +19,33 @@ _PAIRS_COMPARED = 4_000
 
 
 class Fork(NamedTuple):
-    """The branch ``left`` was left at message ``left.at`` for the line ``taken`` (a branch id, None for the live line).
-
-    ``has_words``: the taken line begins with a person's own words, so that it was they who went back.
+    """A person went back: the branch ``left`` was left at message ``left.at`` for the line ``taken``, which begins
+    with new words of theirs (a branch id, None for the live line).
     """
 
     left: Branch
     taken: str | None
-    has_words: bool
 
 
 def find_forks(live: Common, branches: Iterable[Branch]) -> list[Fork]:
-    """One fork for every branch that holds a person's words.
+    """One fork for every branch that holds a person's words and was left for new ones.
 
     Branches that leave the live line at the same message are tries one after the other: each was left for the next
-    one that begins with a person's words, the last one for the live line.
+    one that begins with a person's words, the last one for the live line. Where the line taken begins with none,
+    nothing shows that a person went back (a record on a stale line looks the same), and there is no fork.
     """
     tried: dict[int, list[Branch]] = {}
     for branch in branches:
         tried.setdefault(branch.at, []).append(branch)
     forks = []
     for at, tries in tried.items():
-        following: str | None = None
+        taken: str | None = None
         has_words = _begins_with_words(live[at:])
         for branch in sorted(tries, key=_began_at, reverse=True):
-            if any(map(_has_own_words, branch.body)):
-                forks.append(Fork(branch, following, has_words))
+            if has_words and any(map(_has_own_words, branch.body)):
+                forks.append(Fork(branch, taken))
             if _begins_with_words(branch.body):
-                following, has_words = branch.id, True
+                taken, has_words = branch.id, True
     return forks
 
 
