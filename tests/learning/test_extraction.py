@@ -12,6 +12,8 @@ from handrail.learning.surroundings import EXCERPT_CHARS
 from handrail.transcripts.calls import parse_call
 from handrail.transcripts.model import (
     Author,
+    Block,
+    Common,
     Compaction,
     Refusal,
     RefusalKind,
@@ -311,10 +313,10 @@ def test_tools_after_are_distinct_few_and_end_where_the_person_speaks_again() ->
 
 
 def test_a_scorer_decides_on_followups_and_on_nothing_else() -> None:
-    asked: list[Intervention] = []
+    asked: list[tuple[str, Block]] = []
 
-    def scorer(moment: Intervention) -> tuple[str, ...]:
-        asked.append(moment)
+    def scorer(moment: Intervention, line: Common, at: int) -> tuple[str, ...]:
+        asked.append((moment.text, line[at].content[0]))
         return ("it corrects",) if "wrong" in moment.text else ()
 
     whole = session(
@@ -327,7 +329,7 @@ def test_a_scorer_decides_on_followups_and_on_nothing_else() -> None:
         user("thanks"),
     )
     moments = find_interventions(whole, scorer=scorer)
-    assert [moment.text for moment in asked] == ["wrong", "thanks"]
+    assert asked == [("wrong", typed("wrong", Via.PROMPT)), ("thanks", typed("thanks", Via.PROMPT))]
     assert [moment.is_stepin for moment in moments] == [True, True, False]
     assert moments[1].reasons == ("it corrects",)
 

@@ -28,12 +28,13 @@ _PROMPTS_COMPARED = 2
 
 
 class Scorer(Protocol):
-    """Decides whether a follow-up is a step-in.
+    """Decides whether the follow-up ``moment`` is a step-in; ``line[at]`` is the message it stands in.
 
-    Returns the reasons why it is, as phrases that hold nothing from the session; none when it is not.
+    ``line`` is the whole line of the session from its first message. Returns the reasons why it is one, as phrases
+    that hold nothing from the session; none when it is not.
     """
 
-    def __call__(self, moment: Intervention) -> tuple[str, ...]: ...
+    def __call__(self, moment: Intervention, line: Common, at: int) -> tuple[str, ...]: ...
 
 
 def find_interventions(
@@ -59,13 +60,13 @@ def find_interventions(
     found = [(line, moment) for line in lines.values() for moment in _line_moments(case, line)]
     # The sort is stable: moments of a branch come before those of the live line at the place where it was left.
     found.sort(key=lambda pair: pair[1].at if pair[0].branch is None else pair[0].start)
-    return tuple(moment if scorer is None else _judged(moment, scorer) for _, moment in found)
+    return tuple(_judged(moment, line, scorer) for line, moment in found)
 
 
-def _judged(moment: Intervention, scorer: Scorer) -> Intervention:
-    if moment.trigger != Trigger.FOLLOWUP:
+def _judged(moment: Intervention, line: Line, scorer: Scorer | None) -> Intervention:
+    if scorer is None or moment.trigger != Trigger.FOLLOWUP:
         return moment
-    reasons = scorer(moment)
+    reasons = scorer(moment, line.body, line.start + moment.at)
     return msgspec.structs.replace(moment, is_stepin=True, reasons=reasons) if reasons else moment
 
 
