@@ -5,10 +5,11 @@ Everything here is loaded when it is first used, so ``import handrail`` costs ne
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # type checkers take the name for true; importing typing would cost more than all the rest
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from handrail.errors import HandrailError as HandrailError
     from handrail.errors import TranscriptError as TranscriptError
     from handrail.harnesses import convert as convert
@@ -83,6 +84,8 @@ def __getattr__(name: str) -> Any:
         module = _HOME_OF[name]
     except KeyError:
         raise AttributeError(f"module 'handrail' has no attribute {name!r}") from None
+    import importlib
+
     value = getattr(importlib.import_module(f"handrail.{module}"), name)
     globals()[name] = value
     return value

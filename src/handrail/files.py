@@ -18,10 +18,15 @@ from handrail.errors import StoreError
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 
+_TEMPORARY = ".handrail-"
+_NO_HARD_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
+
 
 def make_private_folder(folder: Path) -> None:
     """Create ``folder`` and its missing parents, readable by the owner only; existing ones keep their mode."""
-    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    for place in reversed(missing):
+        place.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
 
 
 def write_atomically(path: Path, data: bytes, *, replace: bool = False) -> None:
@@ -32,40 +37,43 @@ def write_atomically(path: Path, data: bytes, *, replace: bool = False) -> None:
     """
     try:
         make_private_folder(path.parent)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".tmp", dir=path.parent)
-    except OSError as problem:
+        handle, name = tempfile.mkstemp(prefix=_TEMPORARY, suffix=".tmp", dir=path.parent)
+    except (OSError, ValueError) as problem:
         raise _store_error("cannot write", path, problem) from problem
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         if replace:
-            os.replace(name, path)  # noqa: PTH105 - the plain call, whose atomicity is documented
+            temporary.replace(path)
         else:
-            _publish_new(Path(name), path)
-    except OSError as problem:
+            _publish_new(temporary, path)
+    except FileExistsError as problem:
+        hint = "choose another name; nothing was overwritten"
+        raise StoreError(f"{_shown(path)} exists already", hint=hint) from problem
+    except (OSError, ValueError) as problem:
         raise _store_error("cannot write", path, problem) from problem
     finally:
-        with contextlib.suppress(OSError):
-            os.unlink(name)  # noqa: PTH108
+        temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
 
 
 def _publish_new(temporary: Path, path: Path) -> None:
+    """Give ``temporary`` the name ``path``, or raise ``FileExistsError``; never over another file."""
     try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
+        path.hardlink_to(temporary)
     except OSError as problem:
-        if problem.errno not in {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK}:
+        if problem.errno not in _NO_HARD_LINKS:
             raise
         # A file system without hard links: claim the name, then move over our own claim.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
-        os.replace(temporary, path)  # noqa: PTH105
+        temporary.replace(path)
 
 
 def _sync_folder(folder: Path) -> None:
+    """Make a new name durable where the system can; one that cannot sync a folder keeps it by other means."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -74,28 +82,38 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _store_error(what: str, path: Path, problem: OSError) -> StoreError:
-    if isinstance(problem, FileExistsError):
-        return StoreError(f"{path} exists already", hint="choose another name; nothing was overwritten")
-    return StoreError(f"{what} {path}: {problem.strerror or problem}")
+def _store_error(what: str, path: Path, problem: OSError | ValueError) -> StoreError:
+    reason = problem.strerror if isinstance(problem, OSError) else None
+    return StoreError(f"{what} {_shown(path)}: {reason or problem}")
+
+
+def _shown(path: Path) -> str:
+    """``path`` in characters that every terminal and file can take."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
 
 
 def read_bytes(path: Path) -> bytes:
     """The whole file, or ``StoreError`` naming it."""
     try:
         return path.read_bytes()
-    except OSError as problem:
+    except (OSError, ValueError) as problem:
         raise _store_error("cannot read", path, problem) from problem
 
 
 @contextlib.contextmanager
 def lock(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on ``path`` (created when missing) until the block ends; waits for its turn."""
-    make_private_folder(path.parent)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
-    try:
-        import fcntl
+    """Hold an exclusive lock on ``path`` (created when missing) until the block ends; waits for its turn.
 
+    The system lets go of it when the process dies. ``StoreError`` when there is nowhere to lock.
+    """
+    import fcntl
+
+    try:
+        make_private_folder(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+    except (OSError, ValueError) as problem:
+        raise _store_error("cannot lock", path, problem) from problem
+    try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
+from collections.abc import Iterable
 
 from handrail.clock import Clock, SystemClock
 from handrail.errors import UnsafeId
 
 _NAMESPACE = uuid.UUID("6b0f5a52-6f6e-5d0a-9d0c-9a1f0b6f7c11")
 _FORBIDDEN = frozenset("/\\:\x7f") | {chr(code) for code in range(32)}
-MAX_ID_CHARS = 200
+MAX_ID_BYTES = 200
 
 
 def check_id(value: str) -> str:
     """Return ``value`` when it may become one component of a path, else raise ``UnsafeId``.
 
     Refused: the empty id, ``.`` and ``..``, a leading ``-``, separators of any system, ``:``, control
-    characters, lone surrogates and more than ``MAX_ID_CHARS`` characters.
+    characters, lone surrogates and more than ``MAX_ID_BYTES`` bytes of UTF-8 (a name of a file has 255, and a
+    suffix and a temporary name must fit too).
     """
     reason = None
     if not value:
@@ -29,10 +31,10 @@ def check_id(value: str) -> str:
         reason = "it starts like an option"
     elif not _FORBIDDEN.isdisjoint(value):
         reason = "it holds a path separator, a colon or a control character"
-    elif len(value) > MAX_ID_CHARS:
-        reason = f"it is longer than {MAX_ID_CHARS} characters"
     elif any("\ud800" <= char <= "\udfff" for char in value):
         reason = "it is not valid text"
+    elif len(value.encode()) > MAX_ID_BYTES:
+        reason = f"it is longer than {MAX_ID_BYTES} bytes"
     if reason is not None:
         raise UnsafeId(f"session id {value[:80]!r} cannot be used as a file name: {reason}")
     return value
@@ -40,17 +42,19 @@ def check_id(value: str) -> str:
 
 def stable_uuid(*parts: str | int) -> str:
     """A UUID that depends on ``parts`` only, so that the same conversion gives the same bytes twice."""
-    return str(uuid.uuid5(_NAMESPACE, "\x1f".join(str(part) for part in parts)))
+    digest = hashlib.sha1(_NAMESPACE.bytes + _told_apart(parts), usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=5))
 
 
 def short_hash(*parts: str | bytes | int) -> str:
     """Twelve hexadecimal digits of the SHA-256 of ``parts``; for ids that people type."""
-    digest = hashlib.sha256()
-    for part in parts:
-        raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
-        digest.update(len(raw).to_bytes(8, "big"))
-        digest.update(raw)
-    return digest.hexdigest()[:12]
+    return hashlib.sha256(_told_apart(parts)).hexdigest()[:12]
+
+
+def _told_apart(parts: Iterable[str | bytes | int]) -> bytes:
+    """Every part with its length before it, so that no two lists of parts look alike."""
+    raws = (part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass") for part in parts)
+    return b"".join(len(raw).to_bytes(8, "big") + raw for raw in raws)
 
 
 def new_uuid4() -> str:

@@ -29,7 +29,10 @@ def names(package: str) -> tuple[str, ...]:
 
 @cache
 def member(package: str, name: str, constant: str) -> Any:
-    """The object called ``constant`` in the member ``name`` of ``package``; ``UnknownName`` if there is none."""
+    """The object called ``constant`` in the member ``name`` of ``package``; ``UnknownName`` if there is none.
+
+    An entry point may name a module that has the constant, or the object itself.
+    """
     try:
         load = _finders(package)[name]
     except KeyError:
@@ -44,7 +47,7 @@ def _finders(package: str) -> dict[str, Callable[[], Any]]:
     locations = spec.submodule_search_locations if spec else None
     found: dict[str, Callable[[], Any]] = {}
     for entry in importlib.metadata.entry_points(group=package):
-        found[entry.name] = entry.load
+        found[entry.name] = _loader(entry)
     for module in pkgutil.iter_modules(locations or []):
         if not module.name.startswith("_") and module.name != "families":
             found[module.name] = _importer(f"{package}.{module.name}")
@@ -53,3 +56,15 @@ def _finders(package: str) -> dict[str, Callable[[], Any]]:
 
 def _importer(name: str) -> Callable[[], Any]:
     return lambda: importlib.import_module(name)
+
+
+def _loader(entry: importlib.metadata.EntryPoint) -> Callable[[], Any]:
+    """Load a stranger's module; one that does not load is an unknown name, not the end of everything."""
+
+    def load() -> Any:
+        try:
+            return entry.load()
+        except (ImportError, AttributeError) as problem:
+            raise UnknownName(f"{entry.name!r} from {entry.value!r} cannot be loaded: {problem}") from problem
+
+    return load

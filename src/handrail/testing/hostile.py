@@ -64,9 +64,18 @@ def around(data: bytes) -> Iterator[tuple[str, bytes]]:
     yield "a raw surrogate in every string", data.replace(b'":"', b'":"\xed\xa0\xbc')
     yield "unicode line ends in every string", data.replace(b'":"', '":"\u2028\u2029\u0085'.encode())
     yield "numbers for strings", data.replace(b'":"', b'":1180591620717411303424,"x":"')
+    yield "lists as deep as a reader just bears", _deepened(data, 950)
+    yield "lists as deep as few readers bear", _deepened(data, 400)
     yield "null for strings", data.replace(b'":"', b'":null,"x":"')
     yield "lists for objects", data.replace(b":{", b":[").replace(b"}", b"]")
     yield from _torn(rows)
+
+
+def _deepened(data: bytes, levels: int) -> bytes:
+    """The first strings and objects of every kind of place replaced by nested lists."""
+    nested = b"[" * levels + b"]" * levels
+    hurt = data.replace(b'":"', b'":' + nested + b',"x":"', 40)
+    return hurt + b"\n".join(row.replace(b'":{', b'":{"deep":' + nested + b",", 4) for row in _rows(data)[:20])
 
 
 def _rows(data: bytes) -> list[bytes]:

@@ -311,6 +311,16 @@ def _broken_characters_are_written(case: CodecCase) -> None:
         _assert_accounted(case, Transcript(PLAIN.meta, body))
 
 
+def _what_was_read_of_bad_bytes_is_written(case: CodecCase) -> None:
+    def check(data: bytes) -> None:
+        session = case.codec.to_common(case.codec.parse(data))
+        with contextlib.suppress(TranscriptError):
+            case.codec.render(case.codec.from_common(session))
+        to_json(session)
+
+    _for_each(case.inputs(), check)
+
+
 # Cropping ---------------------------------------------------------------------------------------------------
 
 
@@ -366,5 +376,6 @@ CODEC_RULES: tuple[Rule[CodecCase], ...] = (
     Rule(16, "nobody's words become a person's by writing", _nobody_becomes_a_person),
     Rule(17, "half a character is written and reads back", _broken_characters_are_written),
     Rule(18, "a native crop reads back as the session's crop, and is refused as it is", _native_crop_is_the_crop),
+    Rule(19, "what was read of bad bytes can be written, or is refused", _what_was_read_of_bad_bytes_is_written),
 )
 """The suite, in the order that finds the simplest cause first."""
