@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 import click
 
 UNKNOWN = "unknown"
-_AGO = re.compile(r"(?P<count>[0-9]{1,5})(?P<unit>[hdw])", re.ASCII)
+_AGO = re.compile(r"(?P<count>[0-9]{1,6})(?P<unit>[hdw])", re.ASCII)
 
 
 def size(size_bytes: int) -> str:

@@ -9,7 +9,7 @@ from handrail.cli.surface import Surface
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.argument("shell", metavar="{bash,zsh,fish}", type=click.Choice(("bash", "zsh", "fish")))
 @shared_options
 @click.pass_context
 def COMMAND(context: click.Context, shell: str) -> None:

@@ -17,7 +17,9 @@ DEFAULT_LIMIT = 50
 @harness_option("--harness", help="Only this harness.")
 @click.option("--project", metavar="NAME", help="Only this project: a folder's name, a glob of names, or a path.")
 @since_option
-@click.option("-n", "--limit", type=click.IntRange(0), help="At most N; 0 for all (default 50, with --json all).")
+@click.option(
+    "-n", "--limit", metavar="N", type=click.IntRange(0), help="At most N; 0 for all (default 50, with --json all)."
+)
 @click.option("--all", "with_subagents", is_flag=True, help="Sub-agent sessions too, each under its parent.")
 @shared_options
 @click.pass_obj

@@ -12,6 +12,7 @@ from handrail.cli.surface import Surface
 
 DEFAULT_LIMIT = 20
 TRIGGERS = ("steer", "denial", "followup", "edit", "interrupt", "rewind", "revision")
+_TRIGGER_HELP = f"Only moments of this kind: {', '.join(TRIGGERS)}."
 
 
 @click.command("moments")
@@ -19,9 +20,11 @@ TRIGGERS = ("steer", "denial", "followup", "edit", "interrupt", "rewind", "revis
 @since_option
 @harness_option("--harness", help="Only this harness; a file is read as this harness's.")
 @click.option("--project", metavar="NAME", help="Only this project: a folder's name, a glob of names, or a path.")
-@click.option("--trigger", type=click.Choice(TRIGGERS), help="Only moments of this kind.")
+@click.option("--trigger", metavar="KIND", type=click.Choice(TRIGGERS), help=_TRIGGER_HELP)
 @click.option("--all", "candidates", is_flag=True, help="Candidates too: follow-ups and other weak evidence.")
-@click.option("-n", "--limit", type=click.IntRange(0), help="At most N; 0 for all (default 20, with --json all).")
+@click.option(
+    "-n", "--limit", metavar="N", type=click.IntRange(0), help="At most N; 0 for all (default 20, with --json all)."
+)
 @shared_options
 @click.pass_obj
 def COMMAND(
