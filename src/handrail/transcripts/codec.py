@@ -13,13 +13,14 @@ The suite in ``handrail.testing`` runs these over every codec the registry finds
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from handrail.transcripts.model import Author, Common, Meta, Parent, Text, Transcript
+from handrail.transcripts.spans import Span
 
 Parts: TypeAlias = Mapping[str, bytes]
 """A native session: named byte strings (one for a file, several for a folder or a database)."""
@@ -133,6 +134,14 @@ class Codec(Protocol[Native]):
 
     def write(self, common: Transcript[Common]) -> tuple[Transcript[Native], Loss]:
         """``from_common`` together with its ``Loss``."""
+        ...
+
+    def crop(self, native: Transcript[Native], spans: Sequence[Span]) -> Transcript[Native]:
+        """A copy in the same harness that keeps the native records behind ``spans`` and their bookkeeping.
+
+        Spans index the live line. ``to_common`` of the copy is ``to_common(native).crop_to(spans)`` but for uid and
+        parent. Raises ``CropError`` as ``crop_to`` does.
+        """
         ...
 
     def branches(self, native: Transcript[Native]) -> tuple[Branch, ...]:

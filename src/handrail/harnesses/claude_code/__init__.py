@@ -1,7 +1,28 @@
-"""Claude Code: one JSONL file a session, sub-agents in files beside it."""
+"""Claude Code: one JSONL file a session, a tree of rows inside, sub-agents in files beside it."""
 
 from __future__ import annotations
 
-from handrail.harnesses.claude_code.codec import ClaudeCodeCodec
+import os
+from pathlib import Path
 
-__all__ = ["ClaudeCodeCodec"]
+from handrail.harnesses.claude_code.codec import ClaudeCodeCodec
+from handrail.harnesses.claude_code.store import ClaudeCodeStore, default_roots
+from handrail.harnesses.claude_code.tools import TOOLS
+from handrail.transcripts.codec import HarnessInfo
+
+
+def open_store(root: Path | str | None = None) -> ClaudeCodeStore:
+    """The store at ``root``, or where this machine's environment says Claude Code keeps its sessions."""
+    return ClaudeCodeStore((Path(root),) if root is not None else default_roots(os.environ))
+
+
+HARNESS = HarnessInfo(
+    name="claude_code",
+    title="Claude Code",
+    codec=ClaudeCodeCodec(),
+    store=open_store,
+    aliases=("claude", "claude-code", "cc"),
+    status="supported",
+    resume=("claude", "--resume", "{id}"),
+    tools=TOOLS,
+)

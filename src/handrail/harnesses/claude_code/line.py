@@ -129,9 +129,11 @@ class _Tree:
             row.parentUuid is None and row.type == "user" and not row.isMeta and not _is_aside(row)
         ):
             return _NO_PARENT
-        self.bridged.add(index)
         logical = self.by_id.get(row.logicalParentUuid) if row.logicalParentUuid is not None else None
-        return logical if logical is not None and logical < index else last
+        if logical is not None and logical < index:
+            return logical
+        self.bridged.add(index)
+        return last
 
     def line_of(self, nodes: set[int], stop: set[int]) -> set[int]:
         """The rows from the last thing said among ``nodes`` back to a root or a row of ``stop`` (not included)."""

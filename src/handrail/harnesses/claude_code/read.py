@@ -274,8 +274,9 @@ class _LineReader:
         if owner is not None and owner.delivery is not None:
             return owner.delivery
         draft = self._last_user()
-        if draft is None or draft.kind != "delivery":
+        if draft is None or draft.kind not in _BEFORE_RESULTS:
             draft = self._start("user", "delivery", row)
+        draft.kind = "delivery"
         if owner is not None:
             owner.delivery = draft
         return draft
@@ -436,6 +437,7 @@ class _LineReader:
         self._steer(row, attachment.prompt, speaker)
 
 
+_BEFORE_RESULTS = frozenset({"delivery", "steer", "notice"})
 _MACHINES = frozenset({Author.HARNESS, Author.HOST})
 _ENVELOPE_STARTS = frozenset({"<", "T", " ", "\n"})
 _HOOK_TEXTS = frozenset({"hook_additional_context", "hook_blocking_error", "hook_success"})

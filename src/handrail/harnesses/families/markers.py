@@ -10,6 +10,7 @@ without it the whole block is the marker's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -230,3 +231,72 @@ CLAUDE_CODE_PLAN_APPROVED = "User has approved your plan."
 
 CLAUDE_CODE_PLAN_EDITED = "## Approved Plan (edited by user):\n"
 """What stands before a plan that a person changed while approving it."""
+
+
+# Codex -------------------------------------------------------------------------------------------------------
+
+
+class Wrapper(NamedTuple):
+    """A template in which a person's part is buried, in a text that was submitted as a prompt.
+
+    ``opens`` is a pattern the template begins with (white space before it is free), ``starts`` what stands right before the
+    person's part (None: no part of it is provably a person's), ``ends`` what stands right after (None: it goes to
+    the end).
+    """
+
+    by: str
+    opens: str
+    starts: str | None
+    ends: str | None = None
+
+    def inner(self, text: str) -> tuple[int, int] | None:
+        """Where the person's part of ``text`` stands; None when this is not the template."""
+        if not re.match(self.opens, text.lstrip()):
+            return None
+        if self.starts is None:
+            return len(text), len(text)
+        start = text.find(self.starts)
+        if start < 0:
+            return None
+        start += len(self.starts)
+        end = len(text) if self.ends is None else text.find(self.ends, start - 1)
+        return (start, len(text)) if end < 0 else (start, max(start, end))
+
+
+CODEX_ENVELOPES: tuple[Marker, ...] = (
+    Marker("<environment_context>", _HARNESS, "environment"),
+    Marker("# AGENTS.md instructions for ", _HARNESS, "agents.md"),
+    Marker("<user_instructions>", _HARNESS, "agents.md"),
+    Marker("<INSTRUCTIONS>", _HARNESS, "agents.md"),
+    Marker("<recommended_plugins>", _HARNESS, "plugins"),
+    Marker("<plugins_instructions>", _HARNESS, "plugins"),
+    Marker("<apps_instructions>", _HARNESS, "apps"),
+    Marker("<skill>", _HARNESS, "skill"),
+    Marker("<skills_instructions>", _HARNESS, "skill"),
+    Marker("<user_action>", _HARNESS, "review"),
+    Marker("<user_shell_command>", _HARNESS, "shell"),
+    Marker("<permissions instructions>", _HARNESS, "permissions"),
+    Marker("<collaboration_mode>", _HARNESS, "mode"),
+    Marker("<multi_agent_mode>", _HARNESS, "mode"),
+    Marker("<model_switch>", _HARNESS, "mode"),
+    Marker("<personality_spec>", _HARNESS, "mode"),
+    Marker("<sandbox_mode>", _HARNESS, "permissions"),
+    Marker("<approval_policy>", _HARNESS, "permissions"),
+    Marker("<turn_aborted>", _HARNESS, "interrupt"),
+    Marker("<hook_prompt", _HARNESS, "hook"),
+    Marker("<subagent_notification>", _PEER, "subagent"),
+    Marker("Another language model started to solve this problem", _HARNESS, "compaction"),
+)
+"""Openings of user items in Codex 0.36 to 0.145 that no ``user_message`` event follows."""
+
+CODEX_WRAPPERS: tuple[Wrapper, ...] = (
+    Wrapper("files", "# Files mentioned by the user:", starts="## My request for Codex:\n"),
+    Wrapper("ide", "# Context from my IDE setup:", starts="## My request for Codex:\n"),
+    Wrapper("prompt-file", "## User Input", starts="```text\n", ends="\n```"),
+    Wrapper("prompt-file", "# /\\S+ — ", starts=None),
+)
+"""Templates round a person's words in Codex. A custom prompt file whose first line is ``# /NAME — …`` tells nothing
+about which of its words were typed."""
+
+CODEX_PROGRAMS = frozenset({"exec", "mcp"})
+"""Values of ``session_meta.source`` that mean a program writes the prompts."""
