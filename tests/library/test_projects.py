@@ -9,7 +9,15 @@ from handrail.library import in_project, project_name
 
 @pytest.mark.parametrize(
     ("cwd", "name"),
-    [("/home/me/shop", "shop"), ("/home/me/shop/", "shop"), ("C:\\code\\Shop", "Shop"), (None, None), ("/", None)],
+    [
+        ("/home/me/shop", "shop"),
+        ("/home/me/shop/", "shop"),
+        ("C:\\code\\Shop", "Shop"),
+        (None, None),
+        ("/", None),
+        ("/w/shop/.worktrees/1", "shop"),
+        ("D:\\shop\\.claude\\worktrees\\x-1", "shop"),
+    ],
 )
 def test_a_project_is_called_by_its_folder(cwd: str | None, name: str | None) -> None:
     assert project_name(cwd) == name

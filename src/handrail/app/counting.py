@@ -12,8 +12,9 @@ from msgspec import Struct
 class MomentRow(Struct, frozen=True, kw_only=True):
     """One moment. ``message`` is its number in the session (from 1), or in its ``branch`` where there is one.
 
-    ``at`` is when it happened (aware UTC), ``text`` what the person said, ``context`` what the agent was doing,
-    ``aftermath`` how it went on.
+    ``at`` is when it happened (aware UTC), ``text`` what the person said or, where they said nothing, what they
+    acted on; ``words`` is what they said and nothing else. ``context`` is what the agent was doing, ``aftermath``
+    how it went on. ``actor`` is ``person``, or ``unknown`` where nobody's words prove one.
     """
 
     id: str
@@ -27,6 +28,8 @@ class MomentRow(Struct, frozen=True, kw_only=True):
     at: datetime | None
     trigger: str
     text: str
+    words: str
+    actor: str
     context: str
     aftermath: str
     tools_before: tuple[str, ...]

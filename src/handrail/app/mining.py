@@ -157,6 +157,8 @@ def _row(moment: Intervention, opened: Opened, short_id: str, body: Common) -> M
         at=body[moment.at].timestamp,
         trigger=moment.trigger.value,
         text=moment.text,
+        words=moment.words,
+        actor=moment.actor,
         context=moment.context,
         aftermath=moment.aftermath,
         tools_before=tuple(moment.tools_before),

@@ -9,12 +9,16 @@ import fnmatch
 import re
 
 _SEPARATORS = re.compile(r"[/\\]+")
+_WORKTREE = re.compile(r"[/\\]\.(?:[a-z]+[/\\])?worktrees[/\\][^/\\]+$")
 _WINDOWS = re.compile(r"[A-Za-z]:[/\\]|\\\\")
 
 
 def project_name(cwd: str | None) -> str | None:
-    """The last component of ``cwd`` (either kind of separator); None when it is unknown."""
-    parts = [part for part in _SEPARATORS.split(cwd or "") if part]
+    """The last component of ``cwd`` (either kind of separator); None when it is unknown.
+
+    A worktree that an agent's tool made inside a project (``shop/.worktrees/x``) belongs to that project.
+    """
+    parts = [part for part in _SEPARATORS.split(_WORKTREE.sub("", cwd or "")) if part]
     return parts[-1] if parts else None
 
 

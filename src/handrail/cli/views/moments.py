@@ -13,6 +13,7 @@ from handrail.cli.table import Column, render_table
 _LABEL_CELLS = 8
 _QUOTE_LINES = 4
 _SHOWN_PROJECTS = 10
+_WORDLESS = {"denial": "(refused without a word)", "interrupt": "(stopped without a word)"}
 _COLOURS = {
     "denial": "red",
     "interrupt": "red",
@@ -71,7 +72,7 @@ def _projects(summary: MomentSummary, surface: Surface) -> list[str]:
     ]
     lines = render_table(columns, rows, surface.terminal_width)
     more = len(counted) - _SHOWN_PROJECTS
-    rest = [f"and {count(more, 'project')} more"] if more > 0 else []
+    rest = [f"and {more:,} more"] if more > 0 else []
     return ["", surface.style(lines[0], bold=True), *lines[1:], *rest]
 
 
@@ -85,23 +86,22 @@ def _moment(row: MomentRow, surface: Surface) -> list[str]:
         about.append("candidate")
     head = f"{trigger}  {where}  {'  '.join(about)}"
     body = [
-        *_labelled("doing", row.tools_before, row.context, surface, lines=2),
-        *_labelled("said", (), row.text or "(no words)", surface, lines=_QUOTE_LINES, bold=True),
-        *_labelled("then", row.tools_after, row.aftermath, surface, lines=2),
+        *_labelled("doing", row.tools_before, row.context, surface, 2),
+        *_labelled("said", (), row.words or _WORDLESS.get(row.trigger, "(no words)"), surface, _QUOTE_LINES, bold=True),
+        *_labelled("then", row.tools_after, row.aftermath, surface, 2),
     ]
     if not row.is_stepin and row.reasons:
-        body += _labelled("why", (), "; ".join(row.reasons), surface, lines=2)
+        body += _labelled("why", (), "; ".join(row.reasons), surface, 2)
     return [head, *body]
 
 
 def _labelled(
-    label: str, tools: Sequence[str], text: str, surface: Surface, *, lines: int, bold: bool = False
+    label: str, tools: Sequence[str], text: str, surface: Surface, lines: int, *, bold: bool = False
 ) -> list[str]:
-    """``label`` and ``text`` (after the names of ``tools``), wrapped to the terminal and cut after ``lines``."""
+    """``label`` and ``text``, after the names of those ``tools`` it does not tell of, cut after ``lines`` lines."""
     said = one_line(text)
-    if tools:
-        used = ", ".join(one_line(name) for name in tools)
-        said = f"[{used}] {said}".rstrip()
+    if used := [name for name in dict.fromkeys(map(one_line, tools)) if f"{name} {{" not in said]:
+        said = f"[{', '.join(used)}] {said}".rstrip()
     if not said:
         return []
     indent = " " * (_LABEL_CELLS + 2)
