@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from handrail.harnesses.claude_code.codec import ClaudeCodeCodec
+from handrail.harnesses.claude_code.recognise import recognises
 from handrail.harnesses.claude_code.store import ClaudeCodeStore, default_roots
 from handrail.harnesses.claude_code.tools import TOOLS
 from handrail.transcripts.codec import HarnessInfo
@@ -25,4 +26,5 @@ HARNESS = HarnessInfo(
     status="supported",
     resume=("claude", "--resume", "{id}"),
     tools=TOOLS,
+    recognises=recognises,
 )
