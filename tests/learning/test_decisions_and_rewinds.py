@@ -22,6 +22,23 @@ def test_an_edit_shows_the_lines_that_differ() -> None:
     assert moment.is_stepin
 
 
+def test_an_edit_of_a_call_that_kept_no_texts_shows_the_call() -> None:
+    whole = session(
+        user("go"), agent(bash("c1", "make all"), call("Grep", "c2")), user(chose("c1", "edit"), result("c1"))
+    )
+    (moment,) = find_interventions(whole)
+    assert (moment.trigger, moment.tools_before) == (Trigger.EDIT, ("Grep", "Bash"))
+    assert "make all" in moment.text
+
+
+def test_an_edit_that_kept_the_new_text_only_shows_it() -> None:
+    plan = call("ExitPlanMode", "c1", plan="old")
+    (moment,) = find_interventions(
+        session(user("go"), agent(plan), user(result("c1"), chose("c1", "edit", after="new")))
+    )
+    assert (moment.trigger, moment.text) == (Trigger.EDIT, "+ new")
+
+
 def test_an_approval_that_changed_nothing_is_no_moment() -> None:
     same = chose("c1", "approve", before="make", after="make")
     assert find_interventions(session(user("go"), agent(bash("c1")), user(same, result("c1")))) == ()
@@ -81,6 +98,27 @@ def test_an_interrupted_prompt_said_again_in_similar_words_is_a_rewind_on_the_sa
     (moment,) = find_interventions(whole)
     assert moment.trigger == Trigger.REWIND
     assert moment.left is None
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("rename the parser to reader", "rename the writer, it is in the other folder"),
+        ("add a test for the parser", "do we even need to commit this?"),
+        ("go", "continue"),
+        ("在这里加一个测试", "先别提交"),
+    ],
+)
+def test_other_words_after_a_stop_are_no_rewind(first: str, then: str) -> None:
+    (moment,) = find_interventions(session(user(first), agent("I begin"), user(stop()), user(then), agent("ok")))
+    assert moment.trigger == Trigger.INTERRUPT
+
+
+def test_a_prompt_said_again_with_much_more_after_it_is_a_rewind() -> None:
+    prompt = "print something better than that warning"
+    more = f"{prompt}, for example this: " + "you are in another session now, leave it first. " * 5
+    (moment,) = find_interventions(session(user(prompt), agent("I begin"), user(stop()), user(more), agent("ok")))
+    assert moment.trigger == Trigger.REWIND
 
 
 def test_a_prompt_interrupted_before_any_response_and_said_again_is_a_rewind() -> None:

@@ -15,6 +15,8 @@ from handrail.transcripts.model import (
     Block,
     Common,
     Compaction,
+    Message,
+    Meta,
     Refusal,
     RefusalKind,
     Text,
@@ -50,6 +52,15 @@ def test_j3_a_steer_knows_the_message_it_rides_in() -> None:
     whole = session(user("list it"), agent(bash("c1")), user(result("c1"), typed("only the last"), uid="u-9"))
     (moment,) = find_interventions(whole)
     assert (moment.at, moment.uid, moment.block) == (2, "u-9", 1)
+
+
+def test_of_a_delivery_of_several_records_the_one_with_the_words_is_named() -> None:
+    delivery = Message(role="user", content=(result("c1"), typed("no")), uid="r1", uids=("r1", "r2"))
+    mixed = Message(role="user", content=(result("c1"), typed("no"), noted("hm")), uid="r1", uids=("r1", "r2"))
+    (named,) = find_interventions(Transcript(Meta(), (user("go"), agent(bash("c1")), delivery)))
+    (unnamed,) = find_interventions(Transcript(Meta(), (user("go"), agent(bash("c1")), mixed)))
+    assert (named.uid, named.uids) == ("r2", ("r1", "r2"))
+    assert (unnamed.uid, unnamed.uids) == ("r1", ("r1", "r2"))
 
 
 def test_j4_a_refused_call_is_a_denial_with_the_persons_reason() -> None:
@@ -97,6 +108,12 @@ def test_j9_words_of_anyone_but_a_person_are_no_moment(author: Author) -> None:
 def test_j10_slash_commands_are_no_moments(command: str) -> None:
     run = ToolUse("k1", parse_call(command, {}))
     assert find_interventions(session(user("hi"), agent("hello"), user(run), agent("ok"))) == ()
+
+
+@pytest.mark.parametrize("command", ["/model", "/exit", "/plugin:review"])
+def test_j10_a_commands_bare_name_is_no_moment_even_as_typed_text(command: str) -> None:
+    whole = session(user("go"), agent("x", bash("c1")), user(result("c1"), typed(command)), agent("y"), user(command))
+    assert find_interventions(whole) == ()
 
 
 @pytest.mark.parametrize("is_notice_first", [True, False])
@@ -159,6 +176,11 @@ def test_j17_long_excerpts_are_cut_between_characters_and_the_persons_words_neve
 
 def test_the_first_prompt_is_the_task_even_after_a_greeting() -> None:
     assert find_interventions(session(agent("what shall I do?"), user("the task"), agent("done"))) == ()
+
+
+def test_after_a_plan_that_the_harness_handed_over_the_persons_words_are_a_followup() -> None:
+    whole = session(user(noted("Implement this plan: …")), agent("done"), user("make it wider"), agent("ok"))
+    assert told(find_interventions(whole)) == [("followup", "make it wider")]
 
 
 def test_a_wordless_refusal_its_mark_and_the_next_words_are_one_denial() -> None:
@@ -224,6 +246,12 @@ def test_a_stop_inside_the_response_it_cut_takes_the_words_that_follow() -> None
 def test_a_note_of_the_harness_in_the_agents_place_does_not_part_a_stop_from_its_words() -> None:
     whole = session(user("go"), agent("I begin"), user(stop()), agent(noted("no response")), user("use the cache"))
     assert told(find_interventions(whole)) == [("interrupt", "use the cache")]
+
+
+def test_a_note_of_the_harness_in_the_agents_place_is_nothing_the_agent_said() -> None:
+    whole = session(user("go"), agent("a plan"), user("shorter"), agent(noted("no response")), agent("a short plan"))
+    (moment,) = find_interventions(whole)
+    assert moment.aftermath == "a short plan"
 
 
 def test_a_message_sent_in_pieces_is_one_moment() -> None:

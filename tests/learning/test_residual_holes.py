@@ -21,10 +21,11 @@ def test_hole_2_a_dialog_that_went_away_is_nobodys_no(kind: RefusalKind) -> None
     assert find_interventions(whole) == ()
 
 
-def test_hole_3_a_correction_that_begins_with_a_path_is_kept() -> None:
-    steer = typed("/etc/hosts is the wrong file")
-    (moment,) = find_interventions(session(user("go"), agent(bash("c1")), user(result("c1"), steer), agent("ok")))
-    assert moment.text == "/etc/hosts is the wrong file"
+@pytest.mark.parametrize("words", ["/etc/hosts is the wrong file", "/etc/hosts", "/tmp, not here", "/tmp/"])
+def test_hole_3_a_correction_that_begins_with_a_path_is_kept(words: str) -> None:
+    whole = session(user("go"), agent(bash("c1")), user(result("c1"), typed(words)), agent("ok"))
+    (moment,) = find_interventions(whole)
+    assert moment.text == words
 
 
 def test_hole_4_moments_before_a_compaction_are_found() -> None:

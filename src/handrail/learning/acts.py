@@ -6,6 +6,7 @@ author wrote is no act, whatever it says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -63,6 +64,10 @@ class Stopped(NamedTuple):
 
 
 Act: TypeAlias = Words | Refused | Decided | Stopped
+
+
+_BARE_COMMAND = re.compile(r"/[a-z][a-z0-9_:-]*")
+"""A command's name and nothing else; a path has a second slash, an end, or words around it."""
 
 
 def is_response(message: Message) -> bool:
@@ -164,7 +169,8 @@ class ActReader:
 
 
 def _is_said(block: Text) -> bool:
-    return block.author == Author.PERSON and block.via != Via.ANSWER and bool(block.text.strip())
+    is_typed = block.author == Author.PERSON and block.via != Via.ANSWER and bool(block.text.strip())
+    return is_typed and _BARE_COMMAND.fullmatch(block.text.strip()) is None
 
 
 def _is_steer(block: Text, message: Message) -> bool:
@@ -174,8 +180,9 @@ def _is_steer(block: Text, message: Message) -> bool:
 
 
 def _is_request(block: Block) -> bool:
+    """Whether a block of a user message may have set the agent to work; a plan that a harness hands over does too."""
     if type(block) is Text:
-        return block.author not in (Author.HARNESS, Author.MODEL) and bool(block.text.strip())
+        return bool(block.text.strip())
     return type(block) is ToolUse and type(block.call) is Command
 
 

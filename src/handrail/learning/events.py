@@ -22,7 +22,8 @@ class Event(NamedTuple):
     """What happened once. ``at`` is the message the act stands in, ``block`` its block there.
 
     ``said`` are the person's own texts in order, ``spoken`` where they stand (empty where the act holds them
-    itself). ``shown`` is what to show where nothing was said, None where that is the refused ``calls``.
+    itself). ``calls`` are those refused or edited. ``shown`` is what to show where nothing was said, ``""`` where
+    that is the calls.
     """
 
     trigger: Trigger
@@ -96,6 +97,7 @@ def _decisions(gap: Gap, words: list[Words]) -> tuple[list[Event], list[Words]]:
         if _is_edit(decision):
             shown = _difference(decision.before or "", decision.after or "")
             event = _decided(Trigger.EDIT, act, comment, shown, "the person edited what was shown")
+            event = event._replace(calls=(decision.ask,))
         elif comment or _sends_back(decision.choice):
             why = "the person did not simply say yes"
             event = _decided(Trigger.REVISION, act, comment, decision.choice or "", why)
@@ -115,6 +117,9 @@ def _decided(trigger: Trigger, act: Decided, comment: str, shown: str, why: str)
 
 
 def _is_edit(decision: Decision) -> bool:
+    """Whether a decision changed what was shown; one that says so may have kept neither text, or the new one only."""
+    if (decision.choice or "").strip().casefold() == "edit":
+        return decision.before is None or decision.before != decision.after
     return decision.before is not None and decision.after is not None and decision.before != decision.after
 
 

@@ -20,7 +20,7 @@ from handrail.learning.provenance import builtin_tools
 from handrail.learning.rewinds import Fork, find_forks
 from handrail.learning.surroundings import Surroundings
 from handrail.transcripts.codec import Branch
-from handrail.transcripts.model import Common, Meta, Transcript
+from handrail.transcripts.model import Common, Message, Meta, Transcript
 
 __all__ = ["Intervention", "Scorer", "Trigger", "find_interventions"]
 
@@ -124,7 +124,7 @@ def _told(case: _Case, line: Line, gap: Gap, event: Event, end: int) -> Interven
     words = "\n\n".join(event.said)
     at, block = event.spoken[0][:2] if event.spoken else (event.at, event.block)
     left = event.fork.left.id if event.fork else None
-    uid = line.body[at].uid
+    uid = _record(line.body[at], block)
     return Intervention(
         trigger=event.trigger,
         context=context,
@@ -163,6 +163,11 @@ def _before(case: _Case, around: Surroundings, event: Event) -> tuple[str, tuple
 def _id(meta: Meta, uid: str, block: int, trigger: Trigger, left: str | None) -> str:
     parts: list[str | int] = [meta.harness or "", meta.id, uid, block, trigger.value]
     return short_hash(*parts, *([] if left is None else [left]))
+
+
+def _record(message: Message, block: int) -> str:
+    """The id of the record that holds a block: its own where there is one record a block, else the message's."""
+    return message.uids[block] if len(message.uids) == len(message.content) else message.uid
 
 
 def _uids(body: Common, event: Event) -> tuple[str, ...]:

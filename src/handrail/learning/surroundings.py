@@ -8,7 +8,7 @@ from collections.abc import Collection
 from handrail import jsonio
 from handrail.learning.moment import MAX_TOOLS_AFTER
 from handrail.transcripts.calls import call_name, render_call
-from handrail.transcripts.model import Common, Message, Text, ToolUse
+from handrail.transcripts.model import Author, Common, Message, Text, ToolUse
 
 EXCERPT_CHARS = 600
 _LEAD_CHARS = 300
@@ -40,7 +40,7 @@ class Surroundings:
                 called = True
                 self._calls[block.id] = index
             elif type(block) is Text and not spoke:
-                spoke = bool(block.text.strip())
+                spoke = _is_said(block)
         if spoke:
             self._spoke.append(index)
         if called:
@@ -109,8 +109,12 @@ class Surroundings:
 
 
 def said(message: Message) -> str:
-    """The texts of an assistant message, thinking left out."""
-    return "\n".join(block.text for block in message.content if type(block) is Text and block.text.strip())
+    """The texts of an assistant message; thinking and notes of the harness in the agent's place are left out."""
+    return "\n".join(block.text for block in message.content if type(block) is Text and _is_said(block))
+
+
+def _is_said(block: Text) -> bool:
+    return block.author != Author.HARNESS and bool(block.text.strip())
 
 
 def excerpt(text: str, chars: int = EXCERPT_CHARS) -> str:
