@@ -6,6 +6,7 @@ import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from handrail import app
@@ -13,6 +14,7 @@ from handrail.app import MomentFilter, SessionFilter
 from handrail.errors import HandrailError, StoreError, UnknownHarness
 from handrail.library import Unread
 from handrail.testing.clock import ManualClock
+from handrail.transcripts.model import Transcript
 from handrail.transcripts.spans import EmptyCrop, SplitPair
 from tests.app.desk import DENIAL, START, model, person, put, session, talk
 
@@ -29,6 +31,13 @@ def test_a_listing_can_be_narrowed_to_a_project(tmp_path: Path) -> None:
     machine = put(tmp_path, session("a", QUIET, cwd="/srv/shop"), session("b", QUIET, cwd="/srv/bank"))
     found = app.list_sessions(machine, SessionFilter(project="bank"))
     assert [row.id for row in found.sessions] == ["b"]
+
+
+def test_a_session_without_a_title_is_listed_by_its_first_words_where_a_limit_bounds_the_work(tmp_path: Path) -> None:
+    untitled = session("a", QUIET)
+    machine = put(tmp_path, Transcript(msgspec.structs.replace(untitled.meta, title=None), QUIET))
+    assert [row.opening for row in app.list_sessions(machine, SessionFilter(limit=5)).sessions] == ["say hello"]
+    assert [row.opening for row in app.list_sessions(machine).sessions] == [None]
 
 
 def test_an_unknown_harness_is_an_error_and_not_an_empty_list(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from handrail.app.machine import SCHEMA_VERSION, Machine
+from handrail.app.openings import find_opening
 from handrail.library import Unread, in_project, project_name
 from handrail.library.catalog import is_subagent
 from handrail.transcripts.codec import SessionRef
@@ -42,12 +43,17 @@ class SessionFilter(Struct, frozen=True, kw_only=True):
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
-    """One session as a listing shows it. ``short_id`` is enough of ``id`` to name it; times are aware UTC."""
+    """One session as a listing shows it. ``short_id`` is enough of ``id`` to name it; times are aware UTC.
+
+    ``opening`` is what the person first said, where there is no title; it is read only in a listing with a limit,
+    which bounds the work.
+    """
 
     harness: str
     id: str
     short_id: str
     title: str | None
+    opening: str | None
     project: str | None
     cwd: str | None
     started_at: datetime | None
@@ -84,7 +90,15 @@ def list_sessions(machine: Machine, wanted: SessionFilter | None = None) -> Sess
             refs.extend(children.get((ref.harness, ref.id), ()))
     if wanted.with_subagents:
         refs.extend(_orphans(catalog.sessions, refs, wanted))
-    rows = tuple(_row(ref, short[ref.id], len(children.get((ref.harness, ref.id), ()))) for ref in refs[: wanted.limit])
+    rows = tuple(
+        _row(
+            ref,
+            short_id=short[ref.id],
+            subagents=len(children.get((ref.harness, ref.id), ())),
+            opening=None if wanted.limit is None or ref.meta.title else find_opening(machine, ref),
+        )
+        for ref in refs[: wanted.limit]
+    )
     return SessionList(sessions=rows, total=len(refs), unread=catalog.unread)
 
 
@@ -94,12 +108,13 @@ def _orphans(sessions: tuple[SessionRef, ...], listed: list[SessionRef], wanted:
     return [ref for ref in sessions if is_subagent(ref) and ref.locator not in seen and wanted.admits(ref)]
 
 
-def _row(ref: SessionRef, short_id: str, subagents: int) -> SessionRow:
+def _row(ref: SessionRef, *, short_id: str, subagents: int, opening: str | None) -> SessionRow:
     return SessionRow(
         harness=ref.harness,
         id=ref.id,
         short_id=short_id,
         title=ref.meta.title,
+        opening=opening,
         project=project_name(ref.meta.cwd),
         cwd=ref.meta.cwd,
         started_at=ref.meta.timestamp,

@@ -36,5 +36,11 @@ def _cells(row: SessionRow, surface: Surface) -> list[str]:
         row.project or "",
         str(row.subagents) if row.subagents else "",
         "" if row.is_whole else "damaged",
-        f"└ {row.title or 'sub-agent'}" if row.is_subagent else row.title or "",
+        f"└ {_title(row) or 'sub-agent'}" if row.is_subagent else _title(row),
     ]
+
+
+def _title(row: SessionRow) -> str:
+    if row.title:
+        return row.title
+    return f"“{row.opening}”" if row.opening else ""
