@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from handrail.errors import MalformedSession
+from handrail.harnesses.claude_code.children import find_children
+from handrail.harnesses.claude_code.crop import cut_marks, kept_rows, render_rows
 from handrail.harnesses.claude_code.head import read_head, read_meta, read_setting
 from handrail.harnesses.claude_code.line import Lines, OtherLine, find_lines
-from handrail.harnesses.claude_code.read import read_line
+from handrail.harnesses.claude_code.read import read_line, read_line_rows
 from handrail.harnesses.claude_code.speech import Setting
 from handrail.harnesses.claude_code.wire import BULKY, KNOWN_KINDS, STARTS, Native, Row, read_rows
 from handrail.harnesses.families.jsonl import JsonlFiles, scan
-from handrail.transcripts.codec import Branch, Fault, Parts, Record
+from handrail.transcripts.codec import Branch, Child, Fault, Parts, Record
 from handrail.transcripts.model import Common, Transcript
+from handrail.transcripts.spans import Span
 
 
 def main_part(parts: Parts) -> str:
@@ -49,6 +52,19 @@ class ClaudeCodeCodec:
                 return Transcript(native.meta, reading.whole(other))
         raise MalformedSession(f"the session has no branch {branch!r}")
 
+    def crop(self, native: Transcript[Native], spans: Sequence[Span]) -> Transcript[Native]:
+        """A copy that keeps the rows behind ``spans`` of the live line and their bookkeeping."""
+        reading = _Reading(native)
+        body, made_of = reading.live_rows()
+        Transcript(native.meta, body).crop_to(spans)
+        kept = sorted({index for span in spans for index in range(span.start, span.end)})
+        rows = kept_rows(reading.rows, reading.lines.live, made_of, set(kept))
+        data = render_rows(reading.rows, rows, cut_marks(made_of, body, kept))
+        given = native.body.given
+        if isinstance(given, bytes):
+            return Transcript(native.meta, JsonlFiles(data, read_rows))
+        return Transcript(native.meta, JsonlFiles({**given, main_part(given): data}, read_rows))
+
     def branches(self, native: Transcript[Native]) -> tuple[Branch, ...]:
         """The other lines of the session, in the order they leave the live one."""
         reading = _Reading(native)
@@ -61,6 +77,10 @@ class ClaudeCodeCodec:
             if body:
                 found.append(Branch(id=body[0].uid, at=reading.place(other, live), body=body))
         return tuple(sorted(found, key=lambda branch: branch.at))
+
+    def children(self, native: Transcript[Native]) -> tuple[Child, ...]:
+        """The sub-agents the session started, as far as its rows and parts tell."""
+        return find_children(native, main_part(native.body.parts))
 
     def faults(self, native: Transcript[Native]) -> tuple[Fault, ...]:
         """What could not be read, part by part."""
@@ -85,6 +105,10 @@ class _Reading:
 
     def live(self) -> Common:
         return self._read(self.lines.live)
+
+    def live_rows(self) -> tuple[Common, list[list[int]]]:
+        """The live line with the rows each message is made of."""
+        return read_line_rows(self.rows, self.lines.live, self.setting, self.session, self.lines.bridged)
 
     def own(self, other: OtherLine) -> Common:
         return self._read(other.rows)

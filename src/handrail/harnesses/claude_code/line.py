@@ -125,9 +125,8 @@ class _Tree:
         return bool(row.isMeta) and row.type == "user" and _is_aside(row)
 
     def _bridge(self, index: int, row: Row, last: int) -> int:
-        if last == _NO_PARENT or (
-            row.parentUuid is None and row.type == "user" and not row.isMeta and not _is_aside(row)
-        ):
+        recorded = row.parentUuid or row.logicalParentUuid
+        if recorded is None and (last == _NO_PARENT or _starts_anew(row)):
             return _NO_PARENT
         logical = self.by_id.get(row.logicalParentUuid) if row.logicalParentUuid is not None else None
         if logical is not None and logical < index:
@@ -254,6 +253,11 @@ def _calls_and_answers(rows: list[Row], nodes: list[int]) -> tuple[dict[int, lis
             elif block.type == "tool_result" and block.tool_use_id is not None:
                 answers.setdefault(index, []).append(block.tool_use_id)
     return calls, answers
+
+
+def _starts_anew(row: Row) -> bool:
+    """Whether a row without any parent is a first prompt that was said again."""
+    return row.type == "user" and not row.isMeta and not row.isCompactSummary and not _is_aside(row)
 
 
 def _is_aside(row: Row) -> bool:

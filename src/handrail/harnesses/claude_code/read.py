@@ -67,6 +67,7 @@ class _Draft:
         "model",
         "origin",
         "role",
+        "rows",
         "stop",
         "timestamp",
         "uids",
@@ -79,6 +80,7 @@ class _Draft:
         self.timestamp = timestamp
         self.blocks: list[Block] = []
         self.uids: list[str] = []
+        self.rows: list[int] = []
         self.model: str | None = None
         self.stop: str | None = None
         self.usage: Usage | None = None
@@ -112,9 +114,16 @@ def read_line(
 
     ``session`` is the session's own id: rows that name another were copied from it.
     """
+    return read_line_rows(rows, line, setting, session, bridged)[0]
+
+
+def read_line_rows(
+    rows: Rows[Row], line: Iterable[int], setting: Setting, session: str, bridged: frozenset[int] = frozenset()
+) -> tuple[Common, list[list[int]]]:
+    """``read_line`` with the indices of the rows each message stands on, records of the queue among them."""
     reader = _LineReader(rows, setting, session, bridged)
     reader.read(line)
-    return reader.messages()
+    return reader.messages(), [draft.rows for draft in reader.drafts if draft.blocks]
 
 
 class _LineReader:
@@ -129,8 +138,11 @@ class _LineReader:
         self.owners: dict[str, _Draft] = {}
         self.answered: dict[str, ToolResult] = {}
         self.command: str | None = None
-        self.queue: list[Any] = []
-        self.dequeued: list[str] = []
+        self.queue: list[tuple[Any, int]] = []
+        self.dequeued: dict[str, tuple[int, int]] = {}
+        self.pending_rows: tuple[int, ...] = ()
+        self.named_marks: set[int] = set()
+        self.nameless: Counter[bytes] = Counter()
         self.index = 0
         self.attached: Counter[str] | None = None
 
@@ -154,7 +166,7 @@ class _LineReader:
     def messages(self) -> Common:
         drafts = [draft for draft in self.drafts if draft.blocks]
         for draft, following in pairwise(drafts):
-            if draft.role == "user" and following.kind == "prompt":
+            if draft.role == "user" and following.kind == "prompt" and self.named_marks.isdisjoint(draft.rows):
                 _name_interrupter(draft, following)
         return tuple(draft.message() for draft in drafts)
 
@@ -170,11 +182,15 @@ class _LineReader:
     def _uid(self, row: Row) -> str:
         if row.uuid is not None:
             return row.uuid
-        return ids.short_hash(self.rows.raw(self.index), self.index)
+        raw = self.rows.raw(self.index)
+        self.nameless[raw] += 1
+        return ids.short_hash(raw, self.nameless[raw])
 
     def _put(self, draft: _Draft, row: Row, blocks: Iterable[Block]) -> None:
         draft.blocks += blocks
         draft.uids.append(self._uid(row))
+        draft.rows += (*self.pending_rows, self.index)
+        self.pending_rows = ()
         if self.index in self.bridged:
             draft.bridged = True
 
@@ -253,13 +269,21 @@ class _LineReader:
                 assert type(result) is ToolResult
                 call = call or result.tool_use_id
                 is_error = is_error or result.is_error
-                if self.answered.get(result.tool_use_id) != result:
+                if self.answered.get(result.tool_use_id) == result:
+                    self._copied(call)
+                else:
                     self.answered[result.tool_use_id] = result
                     found += blocks
             else:
                 found += self._beside(row, item, is_error)
         if found:
             self._put(self._delivery(row, call), row, found)
+
+    def _copied(self, call: str | None) -> None:
+        """A result that was read before: its row goes with the delivery that has it."""
+        owner = self.owners.get(call) if call is not None else None
+        if owner is not None and owner.delivery is not None:
+            owner.delivery.rows.append(self.index)
 
     def _beside(self, row: Row, item: WireBlock, is_error: bool) -> list[Block]:
         """What rides with a result in its own row: a note typed while approving the call, or a mark."""
@@ -297,12 +321,21 @@ class _LineReader:
     def _add_prompt(self, row: Row, blocks: list[Block]) -> None:
         if not blocks:
             return
+        blocks = self._marked(row, blocks)
         if len(blocks) == 1 and type(blocks[0]) is Interrupt:
             is_for_tool = row.message is not None and _joined(row.message.content) == CLAUDE_CODE_INTERRUPTS[1]
             self._ride(row, blocks, ("delivery",) if is_for_tool else (), "mark")
             return
         is_said = any(type(block) is not Text or block.author not in _MACHINES for block in blocks)
         self._put(self._start("user", "prompt" if is_said else "notice", row), row, blocks)
+
+    def _marked(self, row: Row, blocks: list[Block]) -> list[Block]:
+        """``blocks`` with interruptions by whom the row itself names, when it names anybody."""
+        named = origin_speaker(row.origin)
+        if named is None:
+            return blocks
+        self.named_marks.add(self.index)
+        return [Interrupt(named.author) if type(block) is Interrupt else block for block in blocks]
 
     def _prompt(self, row: Row, content: list[WireBlock]) -> None:
         speaker = None
@@ -323,8 +356,8 @@ class _LineReader:
         if self.setting.has_proof and not has_proof(row):
             version = parse_version(self.rows.raw(self.index))
         speaker = row_speaker(row, self.setting, version)
-        if text in self.dequeued and speaker.author is Author.PERSON:
-            self.dequeued.remove(text)
+        if speaker.author is Author.PERSON and text in self.dequeued:
+            self.pending_rows = self.dequeued.pop(text)
             return Speaker(speaker.author, speaker.by, Via.QUEUE)
         return speaker
 
@@ -385,9 +418,10 @@ class _LineReader:
     def _queue_operation(self, row: Row) -> None:
         operation = row.operation
         if operation == "enqueue":
-            self.queue.append(row.content)
+            self.queue.append((row.content, self.index))
         elif operation == "dequeue" and self.queue:
-            self.dequeued.append(_queued_text(self.queue.pop(0)))
+            content, index = self.queue.pop(0)
+            self.dequeued[_queued_text(content)] = (index, self.index)
         elif operation == "popAll":
             self.queue.clear()
         elif operation == "remove":
@@ -395,11 +429,13 @@ class _LineReader:
 
     def _removed(self, row: Row) -> None:
         entry = row.content
-        texts = [_queued_text(item) for item in self.queue]
+        texts = [_queued_text(item) for item, _ in self.queue]
+        enqueued: tuple[int, ...] = ()
         if entry is not None and _queued_text(entry) in texts:
-            del self.queue[texts.index(_queued_text(entry))]
+            enqueued = (self.queue.pop(texts.index(_queued_text(entry)))[1],)
         elif entry is None and self.queue:
-            entry = self.queue.pop(0)
+            entry, index = self.queue.pop(0)
+            enqueued = (index,)
         elif entry is None:
             return
         text = _queued_text(entry)
@@ -408,7 +444,9 @@ class _LineReader:
         if self.attached[text]:
             self.attached[text] -= 1
             return
+        self.pending_rows = enqueued
         self._steer(row, entry, steer_speaker(row.origin, is_driven=self.setting.is_driven))
+        self.pending_rows = ()
 
     def _steer(self, row: Row, content: Any, speaker: Speaker) -> None:
         blocks: list[Block] = []
