@@ -92,6 +92,9 @@ class Surface:
             return None
 
         def report(done: int, total: int) -> None:
+            # A hundred reports are enough for anybody, and writing to a terminal is slow.
+            if done < total and total >= 200 and done % (total // 100):
+                return
             text = "" if done >= total else f"reading {noun} {done + 1} of {total}"
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()

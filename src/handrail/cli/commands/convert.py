@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from handrail import app
-from handrail.cli.options import force_option, from_option, harness_option, out_option, shared_options
+from handrail import app, registry
+from handrail.cli.options import HARNESSES, force_option, from_option, harness_option, out_option, shared_options
 from handrail.cli.surface import Surface
 
 
@@ -28,6 +28,6 @@ def COMMAND(
     from handrail.cli.writing import deliver
 
     if target is None:
-        raise click.UsageError("say which harness to write for: --to HARNESS")
+        raise click.UsageError(f"say which harness to write for: --to {'|'.join(registry.names(HARNESSES))}")
     draft = app.convert(surface.machine(), reference, target, harness=harness, stdin=surface.read_stdin)
     deliver(draft, out, force, surface)

@@ -109,4 +109,5 @@ def _labelled(
     rows = [said] if limit is None else wrap(said, max(20, limit - len(indent)), lines)
     first = f"  {label:<{_LABEL_CELLS}}"
     shown = [cut(row, limit - len(indent)) if limit and limit > len(indent) + 20 else row for row in rows]
-    return [(first if index == 0 else indent) + surface.style(row, bold=bold) for index, row in enumerate(shown)]
+    styled = [surface.style(row, bold=True) for row in shown] if bold else shown
+    return [(first if index == 0 else indent) + row for index, row in enumerate(styled)]
