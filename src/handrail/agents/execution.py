@@ -1,0 +1,124 @@
+"""Running one call: checked, timed, cancellable, contained, and its result cut to what a model can take.
+
+Whatever a tool does, ``execute`` gives an output. Only the cancelling of the task it runs in comes out of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from msgspec.structs import replace
+
+from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.paging import READER, limited
+from handrail.agents.tool import Tool, ToolContext, ToolError, ToolOutput
+from handrail.transcripts.calls import render_call
+from handrail.transcripts.model import Json, Refusal, RefusalKind, ToolUse
+
+ENDING_GRACE_S = 5.0
+"""How long a tool that was told to end may take before it is left behind."""
+
+
+async def execute(call: ToolUse, tool: Tool, context: ToolContext) -> ToolOutput:
+    """Run ``call`` with ``tool``: the output, whatever happens in the tool.
+
+    An input with problems, or a token that is cancelled already, runs nothing. A tool that outlives its timeout or
+    the token is told to end (its own token is cancelled, its task too) and the outcome counts as unknown or
+    interrupted. What it raises becomes an error result.
+    """
+    _, input = render_call(call.call)
+    if problems := tool.problems(input):
+        return invalid_input(tool.name, problems)
+    if context.cancellation.is_cancelled:
+        return not_run(f"{tool.name} was not run: {context.cancellation.reason}.", by="cancellation")
+    own = context.cancellation.child()
+    output = await _bounded(tool, input, replace(context, cancellation=own), own)
+    # The reader's pages are cut already; cutting them again would send it in circles.
+    return output if tool.name == READER else limited(output, call.id, context.shelf, context.limits)
+
+
+def invalid_input(name: str, problems: tuple[str, ...]) -> ToolOutput:
+    """The result of a call whose input does not fit: every problem, so that one more try can mend all."""
+    count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+    listed = "\n".join(f"- {problem}" for problem in problems)
+    return not_run(f"{name} was not run. Its input has {count}:\n{listed}", by="validation")
+
+
+def unknown_tool(name: str, known: tuple[str, ...]) -> ToolOutput:
+    """The result of a call of a tool that is not there (or not for this agent)."""
+    return not_run(f"There is no tool {name!r} here. There are: {', '.join(known) or 'none'}.", by="policy")
+
+
+def not_run(text: str, *, by: str) -> ToolOutput:
+    """The result of a call that was never started, without anybody having refused it."""
+    return ToolOutput(text, is_error=True, refusal=Refusal(RefusalKind.NOT_RUN, by))
+
+
+async def _bounded(tool: Tool, input: Json, context: ToolContext, own: CancellationToken) -> ToolOutput:
+    task = asyncio.ensure_future(_contained(tool, input, context))
+    fired = asyncio.ensure_future(context.cancellation.wait())
+    try:
+        await asyncio.wait({task, fired}, timeout=tool.timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result() if not task.cancelled() else _failed(tool, "it cancelled itself")
+        if fired.done():
+            return await _interrupted(tool, task, fired.result())
+        own.cancel(f"{tool.name} took longer than {tool.timeout_s:g} seconds")
+        return await _timed_out(tool, task)
+    finally:
+        fired.cancel()
+        if not task.done():
+            # The task this runs in is being cancelled: the tool ends with it.
+            own.cancel("the run was cancelled")
+            await _end(task)
+
+
+async def _contained(tool: Tool, input: Json, context: ToolContext) -> ToolOutput:
+    """The one place where what a tool raises is caught."""
+    try:
+        return await tool.run(input, context)
+    except ToolError as problem:
+        return ToolOutput(str(problem), is_error=True, is_external=tool.traits.untrusted)
+    except Cancelled as problem:
+        return _interrupted_output(tool, str(problem))
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 - other people's code must not end the run
+        return _failed(tool, f"{type(problem).__name__}: {problem}".rstrip(": "))
+
+
+def _failed(tool: Tool, what: str) -> ToolOutput:
+    # What a failure says may be words from outside as much as a result's.
+    return ToolOutput(f"{tool.name} failed: {what}", is_error=True, is_external=tool.traits.untrusted)
+
+
+async def _timed_out(tool: Tool, task: asyncio.Task[ToolOutput]) -> ToolOutput:
+    partial = await _end(task)
+    text = f"{tool.name} ran longer than {tool.timeout_s:g} seconds and was stopped. Whether it took effect is unknown."
+    return _with_partial(text, partial, Refusal(RefusalKind.OUTCOME_UNKNOWN, "timeout"))
+
+
+async def _interrupted(tool: Tool, task: asyncio.Task[ToolOutput], reason: str) -> ToolOutput:
+    partial = await _end(task)
+    output = _interrupted_output(tool, reason)
+    return _with_partial(str(output.content), partial, output.refusal)
+
+
+def _interrupted_output(tool: Tool, reason: str) -> ToolOutput:
+    text = f"{tool.name} was interrupted ({reason}). Whether it took effect is unknown."
+    return ToolOutput(text, is_error=True, refusal=Refusal(RefusalKind.INTERRUPTED, "cancellation", reason))
+
+
+def _with_partial(text: str, partial: ToolOutput | None, refusal: Refusal | None) -> ToolOutput:
+    """``text``, and what the tool had to show when it was told to end."""
+    if partial is None or not isinstance(partial.content, str) or partial.refusal is not None:
+        return ToolOutput(text, is_error=True, refusal=refusal)
+    shown = f"{partial.content}\n\n{text}" if partial.content else text
+    return replace(partial, content=shown, is_error=True, refusal=refusal)
+
+
+async def _end(task: asyncio.Task[ToolOutput]) -> ToolOutput | None:
+    """Cancel ``task`` and wait for it, not for ever: its output when it still gave one."""
+    task.cancel()
+    await asyncio.wait({task}, timeout=ENDING_GRACE_S)
+    if not task.done() or task.cancelled() or task.exception() is not None:
+        return None
+    return task.result()
