@@ -8,6 +8,7 @@ U+2028, U+2029 and U+0085 are legal inside a string.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -47,32 +48,60 @@ def decode(raw: bytes | memoryview) -> Any:
 
 
 def encode(value: Any) -> bytes:
-    """Compact JSON of ``value``. Lone surrogates are written as escapes, so every string can be written."""
+    """Compact JSON of ``value``; a float that is no number becomes ``null``.
+
+    Lone surrogates are written as escapes, so every string can be written.
+    """
     try:
         return _encoder.encode(value)
     except (UnicodeEncodeError, OverflowError):
-        return _encode_odd(value)
+        return _spell(msgspec.to_builtins(value, str_keys=True), in_order=False)
 
 
 def canonical(value: Any) -> bytes:
     """The canonical spelling: keys sorted by code point, no white space, UTF-8, shortest escapes.
 
     Digests and stored events use this spelling and no other. A float that is no number has no spelling here and
-    raises ``ValueError``.
+    raises ``ValueError``. Lone surrogates are written as escapes.
     """
     try:
-        return _canonical.encode(value)
+        spelled = _canonical.encode(value)
     except (UnicodeEncodeError, OverflowError):
-        return _encode_odd(value, sort_keys=True)
+        spelled = _spell(msgspec.to_builtins(value, str_keys=True), in_order=True)
+    # The encoder writes null for a float that is no number; only where there is a null can there have been one.
+    if b"null" in spelled and _has_no_number(msgspec.to_builtins(value, str_keys=True)):
+        raise ValueError("a float that is no number has no canonical spelling")
+    return spelled
 
 
-def _encode_odd(value: Any, *, sort_keys: bool = False) -> bytes:
-    plain = msgspec.to_builtins(value)
-    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=sort_keys)
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+def _has_no_number(value: Any) -> bool:
+    if type(value) is float:
+        return not math.isfinite(value)
+    if type(value) is dict:
+        return any(map(_has_no_number, value.values()))
+    return type(value) in (list, tuple) and any(map(_has_no_number, value))
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+def _spell(value: Any, *, in_order: bool) -> bytes:
+    """What the encoder would write, with what it refuses (lone surrogates) written as escapes."""
+    if type(value) is str:
+        return _spell_text(value)
+    if type(value) is dict:
+        keys = sorted(value) if in_order else value
+        return b"{%b}" % b",".join(_spell_text(key) + b":" + _spell(value[key], in_order=in_order) for key in keys)
+    if type(value) in (list, tuple):
+        return b"[%b]" % b",".join(_spell(item, in_order=in_order) for item in value)
+    return _encoder.encode(value)
+
+
+def _spell_text(text: str) -> bytes:
+    pieces = _SURROGATE.split(text)
+    return b'"%b"' % b"".join(
+        f"\\u{ord(piece):04x}".encode() if _SURROGATE.match(piece) else _encoder.encode(piece)[1:-1] for piece in pieces
+    )
+
+
+_SURROGATE = re.compile("([\ud800-\udfff])")
 
 
 def iter_lines(data: bytes) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,146 @@
+"""Where journals live: ``<state folder>/sessions/<id>.jsonl``, readable by their owner only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from handrail import files
+from handrail.errors import StoreError, UnsafeId
+from handrail.harnesses.families.jsonl import head_lines, tail_lines
+from handrail.harnesses.handrail.codec import NAME, HandrailCodec, Journal
+from handrail.ids import check_id
+from handrail.journal.events import RunStarted, SessionOpened, SessionTitled
+from handrail.journal.wire import NotAnEvent, decode_event
+from handrail.transcripts.codec import SessionRef
+from handrail.transcripts.model import Meta, Transcript
+
+SUFFIX = ".jsonl"
+_WINDOW_BYTES = 1 << 16
+
+_codec = HandrailCodec()
+
+
+def open_store(root: Path | str | None = None) -> HandrailStore:
+    """The store at ``root``, else in the state folder of this machine's user.
+
+    ``StoreError`` when there is neither.
+    """
+    if root is not None:
+        return HandrailStore(Path(root))
+    state = files.state_folder(os.environ)
+    if state is None:
+        raise StoreError("there is no home folder", hint="set HANDRAIL_HOME")
+    return HandrailStore(state / "sessions")
+
+
+class HandrailStore:
+    """The journals under one root folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def discover(self) -> Iterator[SessionRef]:
+        """Every journal in the root, by name; files that are no journals and unreadable ones are skipped."""
+        try:
+            entries = sorted(os.scandir(self.root), key=lambda entry: entry.name)
+        except OSError:
+            return
+        for entry in entries:
+            if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+                ref = _look(entry.path)
+                if ref is not None:
+                    yield ref
+
+    def load(self, ref: SessionRef | str) -> Transcript[Journal]:
+        """The journal behind a ref or a path inside the root."""
+        return _codec.parse(files.read_bytes(self._inside(ref)))
+
+    def save(self, native: Transcript[Journal]) -> SessionRef:
+        """Write a new journal; ``StoreError`` when its id is taken."""
+        data = _codec.render(native)
+        if not isinstance(data, bytes):
+            if len(data) != 1:
+                raise StoreError("a journal is one file", hint="save its parts one by one")
+            data = next(iter(data.values()))
+        path = self.root / (check_id(native.meta.id) + SUFFIX)
+        files.write_atomically(path, data)
+        ref = _look(str(path))
+        if ref is None:
+            raise StoreError(f"{path} could not be read back")
+        return ref
+
+    def delete(self, ref: SessionRef) -> None:
+        """Remove one journal of this root."""
+        path = self._inside(ref)
+        try:
+            path.unlink()
+        except OSError as problem:
+            raise StoreError(f"cannot delete {path}: {problem.strerror or problem}") from problem
+
+    def fingerprint(self, ref: SessionRef) -> str:
+        """Time of change and size; ``""`` when unreadable."""
+        try:
+            status = self._inside(ref).stat()
+        except (OSError, StoreError):
+            return ""
+        return f"{status.st_mtime_ns}:{status.st_size}"
+
+    def _inside(self, ref: SessionRef | str) -> Path:
+        """The file behind ``ref``; ``StoreError`` unless it is a journal file that stands in the root itself."""
+        path = Path(ref if isinstance(ref, str) else ref.locator)
+        try:
+            check_id(path.stem)
+            is_inside = path.suffix == SUFFIX and path.parent.resolve() == self.root.resolve() and not path.is_symlink()
+        except (UnsafeId, OSError, ValueError):
+            is_inside = False
+        if not is_inside:
+            raise StoreError(f"{path} is no journal under {self.root}")
+        return path
+
+
+def _look(path: str) -> SessionRef | None:
+    """What the head and tail of a file say; None when it is no journal or cannot be read."""
+    try:
+        with Path(path).open("rb") as stream:
+            status = os.fstat(stream.fileno())
+            head = stream.read(_WINDOW_BYTES)
+            stream.seek(max(0, status.st_size - _WINDOW_BYTES))
+            tail = stream.read()
+    except OSError:
+        return None
+    meta = _meta_of(head, tail)
+    if meta is None:
+        return None
+    return SessionRef(
+        harness=NAME,
+        id=meta.id,
+        locator=path,
+        meta=replace(meta, harness=NAME),
+        size_bytes=status.st_size,
+        updated_at=datetime.fromtimestamp(status.st_mtime, UTC),
+        is_whole=tail.endswith(b"\n"),
+        parent=meta.parent,
+    )
+
+
+def _meta_of(head: bytes, tail: bytes) -> Meta | None:
+    """The opening event, with the model of the first run in the head and the last title in head and tail."""
+    meta: Meta | None = None
+    for line in (*head_lines(head), *tail_lines(tail, is_whole=False)):
+        try:
+            event = decode_event(line)
+        except NotAnEvent:
+            continue
+        body = event.body
+        if isinstance(body, SessionOpened) and meta is None:
+            meta = replace(body.meta, timestamp=body.meta.timestamp or event.at)
+        elif meta is not None and isinstance(body, RunStarted):
+            meta = replace(meta, model=meta.model or body.model)
+        elif meta is not None and isinstance(body, SessionTitled):
+            meta = replace(meta, title=body.title)
+    return meta
