@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class MomentRow(Struct, frozen=True, kw_only=True):
-    """One moment. ``message`` is its number in the session (from 1), or in its ``branch`` where there is one.
+    """One moment. ``message`` is its number (from 1) in the session's live line, or in the line ``branch``.
 
     ``at`` is when it happened (aware UTC), ``text`` what the person said or, where they said nothing, what they
     acted on; ``words`` is what they said and nothing else. ``context`` is what the agent was doing, ``aftermath``

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +17,7 @@ from handrail.clock import Clock, SystemClock
 from handrail.errors import HandrailError
 from handrail.learning.interventions import Intervention, find_interventions
 from handrail.library import Unread, project_name
-from handrail.transcripts.codec import SessionRef
+from handrail.transcripts.codec import Branch, SessionRef
 from handrail.transcripts.model import Common
 
 Progress = Callable[[int, int], None]
@@ -132,19 +133,32 @@ def iter_mined(
 def mine(opened: Opened, short_id: str) -> Mined:
     """The moments of one session, every candidate included."""
     branches = opened.info.codec.branches(opened.native)
-    bodies: dict[str | None, Common] = {None: opened.session.body}
-    bodies.update((branch.id, branch.body) for branch in branches)
     found = find_interventions(opened.session, branches=branches)
+    spoken = {moment.branch for moment in found}
+    places: dict[str | None, _Place] = {None: _Place(opened.session.body, 0)}
+    places.update((line.id, _Place(line.body, _shared(opened, line))) for line in branches if line.id in spoken)
     return Mined(
         harness=opened.info.name,
         session=opened.source.id,
         project=project_name(opened.session.meta.cwd),
         rounds=sum(message.role == "assistant" and message.origin is None for message in opened.session.body),
-        rows=tuple(_row(moment, opened, short_id, bodies[moment.branch]) for moment in found),
+        rows=tuple(_row(moment, opened, short_id, places[moment.branch]) for moment in found),
     )
 
 
-def _row(moment: Intervention, opened: Opened, short_id: str, body: Common) -> MomentRow:
+class _Place(NamedTuple):
+    """Messages of a line, and how many the line shares with another before them."""
+
+    own: Common
+    shared: int
+
+
+def _shared(opened: Opened, branch: Branch) -> int:
+    whole = opened.info.codec.to_common(opened.native, branch.id)
+    return len(whole.body) - len(branch.body)
+
+
+def _row(moment: Intervention, opened: Opened, short_id: str, place: _Place) -> MomentRow:
     return MomentRow(
         id=moment.id,
         harness=opened.info.name,
@@ -152,9 +166,9 @@ def _row(moment: Intervention, opened: Opened, short_id: str, body: Common) -> M
         short_id=short_id,
         title=opened.source.title or opened.session.meta.title,
         project=project_name(opened.session.meta.cwd),
-        message=moment.at + 1,
+        message=place.shared + moment.at + 1,
         branch=moment.branch,
-        at=body[moment.at].timestamp,
+        at=place.own[moment.at].timestamp,
         trigger=moment.trigger.value,
         text=moment.text,
         words=moment.words,
