@@ -51,7 +51,7 @@ def differences(
 
     ``loss`` only helps to find which block stands for which; nothing is left out because of it.
     """
-    pairs = align(source.body, back.body, loss or Loss())
+    pairs = align(source.body, back.body, Loss() if loss is None else loss)
     found = [*_meta(source.meta, back.meta), *_blocks(pairs), *_boundaries(pairs)]
     for here, there in _first_meetings(pairs):
         found += _messages(here, source.body[here], back.body[there])

@@ -172,12 +172,14 @@ def _native_repr_is_short(case: CodecCase) -> None:
 def _scan_tells_records_apart(case: CodecCase) -> None:
     def check(data: bytes) -> None:
         records = list(case.codec.scan([data]))
-        assert all(record.raw == data[record.start : record.end] for record in records)
-        assert all(left.end <= right.start for left, right in itertools.pairwise(records))
+        for record in records:
+            assert record.raw == data[record.start : record.end], f"{record.start}..{record.end} is not its raw bytes"
+        for left, right in itertools.pairwise(records):
+            assert left.end <= right.start, f"{left.start}..{left.end} overlaps {right.start}..{right.end}"
         for size in (1, 7, 4096):
             if size * 4000 >= len(data):
                 chunks = [data[start : start + size] for start in range(0, len(data), size)]
-                assert list(case.codec.scan(chunks)) == records
+                assert list(case.codec.scan(chunks)) == records, f"chunks of {size} bytes give other records"
 
     _for_each(case.inputs(), check)
 
