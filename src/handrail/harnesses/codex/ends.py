@@ -1,0 +1,102 @@
+"""How calls ended, told by the event log: the second copy of a result, sometimes the only one, often the richer.
+
+``exec_command_end`` holds the whole output and the exit code, where the item holds what the model was shown of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from handrail.harnesses.codex.drafts import Draft
+from handrail.harnesses.codex.wire import ITEM, Payload, Row
+from handrail.transcripts.model import Json, Refusal, RefusalKind, ToolResult
+
+_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
+
+
+class End(NamedTuple):
+    """What an event says of a call. ``content`` is None where the event holds no output of its own.
+
+    ``is_richer``: its output stands in place of the item's.
+    """
+
+    content: Json
+    is_error: bool
+    refusal: Refusal | None
+    is_richer: bool
+
+
+class Ends:
+    """The ends of one file's calls, joined with their results when all rows are read."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self._items = {
+            row.payload.call_id for row in rows if row.type == ITEM and row.payload and row.payload.type in _OUTPUTS
+        }
+        self._ends: dict[str, End] = {}
+        self._places: dict[str, tuple[Draft, int]] = {}
+
+    def has_item(self, call_id: str) -> bool:
+        """Whether the item log has a result for the call."""
+        return call_id in self._items
+
+    def event(self, payload: Payload, reviewer: str | None) -> None:
+        """Remember what an event says; ``reviewer`` is who answers requests for approval."""
+        if payload.call_id is not None:
+            self._ends.setdefault(payload.call_id, read_end(payload, reviewer))
+
+    def note(self, call_id: str, draft: Draft, index: int) -> None:
+        """Remember where the result of a call stands."""
+        self._places[call_id] = (draft, index)
+
+    def apply(self) -> None:
+        """Give every result what its event adds."""
+        for call_id, end in self._ends.items():
+            place = self._places.get(call_id)
+            if place is None:
+                continue
+            draft, index = place
+            block = draft.content[index]
+            if type(block) is not ToolResult or block.refusal is not None:
+                continue
+            is_richer = end.content is not None and (end.is_richer or block.content == "")
+            content = end.content if is_richer else block.content
+            is_error = block.is_error or end.is_error
+            draft.content[index] = ToolResult(call_id, content, is_error, end.refusal)
+
+
+def read_end(payload: Payload, reviewer: str | None) -> End:
+    """What an ``exec_command_end``, ``patch_apply_end`` or ``mcp_tool_call_end`` says."""
+    refusal = denial(reviewer) if payload.status == "declined" else None
+    if payload.type == "mcp_tool_call_end":
+        content, is_error = _read_mcp(payload)
+        return End(content, is_error, refusal, False)
+    text = payload.aggregated_output or "\n".join(part for part in (payload.stdout, payload.stderr) if part)
+    is_error = payload.exit_code not in (None, 0) or payload.success is False or refusal is not None
+    return End(text or None, is_error, refusal, payload.type == "exec_command_end")
+
+
+def denial(reviewer: str | None) -> Refusal:
+    """A refused approval: a person's, unless another reviewer was appointed."""
+    if reviewer in (None, "user"):
+        return Refusal(RefusalKind.DENIED, "person")
+    return Refusal(RefusalKind.BLOCKED, reviewer)
+
+
+def _read_mcp(payload: Payload) -> tuple[Json, bool]:
+    value: Any = None
+    if payload.result:
+        try:
+            value = msgspec.json.decode(payload.result)
+        except (msgspec.DecodeError, RecursionError):
+            return None, False
+    if not isinstance(value, dict):
+        return None, False
+    if "Err" in value:
+        return value["Err"], True
+    inner = value.get("Ok")
+    if not isinstance(inner, dict):
+        return None, False
+    return inner.get("content"), inner.get("isError") is True

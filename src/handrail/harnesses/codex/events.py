@@ -1,0 +1,97 @@
+"""Rollouts that hold the event log only: what the screen showed is then all there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from handrail.harnesses.codex.calls import WEB_SEARCH, read_call
+from handrail.harnesses.codex.drafts import RESULTS
+from handrail.harnesses.codex.ends import read_end
+from handrail.harnesses.codex.reading import Handler, Reading, searched
+from handrail.harnesses.codex.wire import EVENT, ITEM, Element, Payload, Row
+from handrail.transcripts.model import Author, Json, Raw, Text, Thinking, ToolResult, ToolUse
+
+
+def has_items(rows: list[Row]) -> bool:
+    """Whether the item log tells the conversation (harness messages alone do not)."""
+    return any(row.type == ITEM and row.payload is not None and row.payload.type in _TALK for row in rows) or not any(
+        row.type == EVENT and row.payload is not None and row.payload.type == "user_message" for row in rows
+    )
+
+
+_TALK = frozenset({"message", "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "reasoning"})
+
+
+class EventReading(Reading):
+    """A pass over the events alone. Every ``user_message`` was submitted as a prompt."""
+
+    def handler(self, row: Row, payload: Payload) -> Handler | None:
+        return _TOLD.get(payload.type) if row.type == EVENT and payload.type in _TOLD else super().handler(row, payload)
+
+
+def _prompt(reading: Reading, payload: Payload) -> None:
+    if payload.message:
+        reading.typed(payload, [Element("input_text", payload.message)])
+    reading.count_prompt()
+
+
+def _answer(reading: Reading, payload: Payload) -> None:
+    if payload.message:
+        reading.respond(payload, Text(payload.message, Author.MODEL))
+
+
+def _thought(reading: Reading, payload: Payload) -> None:
+    if payload.text:
+        reading.respond(payload, Thinking(payload.text))
+
+
+def _command(reading: Reading, payload: Payload) -> None:
+    arguments = {"command": payload.command, "workdir": payload.cwd}
+    given = {key: value for key, value in arguments.items() if value is not None}
+    call = Payload(type="function_call", name="shell", arguments=given)
+    _done(reading, payload, read_call(call, _id(reading, payload)))
+
+
+def _patch(reading: Reading, payload: Payload) -> None:
+    changes: Json = msgspec.json.decode(payload.changes) if payload.changes else None
+    _done(reading, payload, ToolUse(_id(reading, payload), Raw("apply_patch", {"changes": changes})))
+
+
+def _mcp(reading: Reading, payload: Payload) -> None:
+    asked: Any = payload.invocation if isinstance(payload.invocation, dict) else {}
+    name = f"mcp__{asked.get('server', '')}__{asked.get('tool', '')}"
+    _done(reading, payload, ToolUse(_id(reading, payload), Raw(name, asked.get("arguments"))))
+
+
+def _search(reading: Reading, payload: Payload) -> None:
+    call = ToolUse(_id(reading, payload), Raw(WEB_SEARCH, payload.action))
+    content = payload.results if payload.results is not None else searched(payload.action, payload.query)
+    reading.respond(payload, call)
+    reading.deliver(RESULTS).content.append(ToolResult(call.id, content))
+
+
+def _id(reading: Reading, payload: Payload) -> str:
+    return payload.call_id or reading.new_id(payload.type)
+
+
+def _done(reading: Reading, payload: Payload, call: ToolUse) -> None:
+    """The one event of a call that ended tells the call and its result."""
+    end = read_end(payload, None)
+    reading.respond(payload, call)
+    draft = reading.deliver(RESULTS)
+    draft.uids.append(reading.new_id(f"{call.id}:output"))
+    draft.content.append(ToolResult(call.id, end.content or "", end.is_error, end.refusal))
+
+
+_TOLD: dict[str, Handler] = {
+    "user_message": _prompt,
+    "agent_message": _answer,
+    "agent_reasoning": _thought,
+    "agent_reasoning_raw_content": _thought,
+    "exec_command_end": _command,
+    "patch_apply_end": _patch,
+    "mcp_tool_call_end": _mcp,
+    "web_search_end": _search,
+}

@@ -1,0 +1,87 @@
+"""Whose session a rollout is: its own ``session_meta``, the parent's after it, and who drives it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from handrail.harnesses.codex.drafts import read_time
+from handrail.harnesses.codex.wire import Payload, Row
+from handrail.harnesses.families.markers import CODEX_PROGRAMS
+from handrail.transcripts.model import Author, Meta, Parent
+
+BURST_S = 0.25
+"""Inherited history is written in one go: the first pause longer than this (in seconds) ends it. The longest pause
+inside a burst of real files is 0.003 s, the shortest after one 0.9 s."""
+
+
+def driver(payload: Payload | None) -> Author:
+    """Who writes the prompts of a session with this ``session_meta``."""
+    source = payload.source if payload is not None else None
+    if isinstance(source, dict):
+        return Author.PEER if "subagent" in source else Author.UNKNOWN
+    return Author.UNKNOWN if source in CODEX_PROGRAMS else Author.PERSON
+
+
+def read_meta(rows: list[Row]) -> Meta:
+    """The session's metadata; its title is the last name the thread was given."""
+    title = next((name for row in reversed(rows) if (name := _name(row))), None)
+    own: Payload | None = None
+    foreign: Payload | None = None
+    for row in rows:
+        if row.type == "session_meta" and row.payload is not None:
+            if own is None:
+                own = row.payload
+            elif foreign is None and row.payload.id and row.payload.id != own.id:
+                foreign = row.payload
+        elif own is not None and foreign is None and row.type != "session_meta":
+            break
+    if own is None:
+        return Meta(harness="codex", title=title, timestamp=read_time(rows[0].timestamp) if rows else None)
+    started = read_time(own.timestamp)
+    return Meta(
+        id=own.id or "",
+        timestamp=started if started is not None or not rows else read_time(rows[0].timestamp),
+        cwd=own.cwd or None,
+        git_branch=own.git.branch if own.git else None,
+        title=title,
+        cli_version=own.cli_version or None,
+        model=_model(own, rows),
+        harness="codex",
+        parent=_parent(own, foreign),
+    )
+
+
+def _name(row: Row) -> str | None:
+    payload = row.payload
+    return payload.thread_name if payload is not None and payload.type == "thread_name_updated" else None
+
+
+def _model(own: Payload, rows: list[Row]) -> str | None:
+    """What the header says, else the model of the first turn."""
+    if isinstance(own.model, str) or own.model is None:
+        return own.model
+    if own.model_name:
+        return own.model_name
+    for row in rows:
+        if row.type == "turn_context" and row.payload is not None and isinstance(row.payload.model, str):
+            return row.payload.model
+    return None
+
+
+def _parent(own: Payload, foreign: Payload | None) -> Parent | None:
+    spawned = _spawned_by(own.source)
+    if spawned is not None:
+        session = spawned or own.parent_thread_id or own.forked_from_id or (foreign.id if foreign else None)
+        return Parent(session=session, kind="subagent") if session else None
+    session = own.forked_from_id or own.parent_thread_id or (foreign.id if foreign else None)
+    return Parent(session=session, kind="fork") if session else None
+
+
+def _spawned_by(source: Any) -> str | None:
+    """The thread that spawned this one; ``""`` when it was spawned and the record does not say by which."""
+    if not isinstance(source, dict) or "subagent" not in source:
+        return None
+    spawn = source["subagent"]
+    spawn = spawn.get("thread_spawn") if isinstance(spawn, dict) else None
+    parent = spawn.get("parent_thread_id") if isinstance(spawn, dict) else None
+    return parent if isinstance(parent, str) else ""
