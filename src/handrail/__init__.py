@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from handrail.learning.interventions import Intervention as Intervention
     from handrail.learning.interventions import Trigger as Trigger
     from handrail.learning.interventions import find_interventions as find_interventions
+    from handrail.learning.provenance import covering as covering
     from handrail.learning.provenance import evidence_for as evidence_for
+    from handrail.learning.provenance import taint_timeline as taint_timeline
     from handrail.transcripts.codec import Branch as Branch
     from handrail.transcripts.codec import Codec as Codec
     from handrail.transcripts.codec import Fault as Fault
@@ -63,7 +65,7 @@ _HOMES = {
     "errors": "HandrailError TranscriptError",
     "harnesses": "convert harness harness_names",
     "learning.interventions": "Intervention Trigger find_interventions",
-    "learning.provenance": "evidence_for",
+    "learning.provenance": "covering evidence_for taint_timeline",
     "transcripts.codec": "Branch Codec Fault HarnessInfo Loss LossItem Store",
     "transcripts.model": (
         "Artifact Author Bash Block Command Common Compaction Decision Edit EditStep Image Interrupt Message Meta "

@@ -194,3 +194,13 @@ def dated(line: Branch, day: int) -> Branch:
     return Branch(
         id=line.id, at=line.at, body=tuple(msgspec.structs.replace(message, timestamp=at) for message in line.body)
     )
+
+
+def test_far_down_a_long_session_a_branch_still_knows_what_came_before() -> None:
+    talk = [message for _ in range(300) for message in (user("go"), agent("hm", bash("c1")), user(result("c1")))]
+    whole = session(*talk, agent("done"), user("in red"), agent("red"))
+    tries = [branch(901, user("in blue"), agent("blue"), name="b1"), branch(901, user("in green"), name="b2")]
+    one, two, last = find_interventions(whole, [dated(line, day) for day, line in enumerate(tries, 1)])[-3:]
+    assert (one.trigger, one.at, one.context) == (Trigger.FOLLOWUP, 0, "done")
+    assert (two.trigger, two.at, two.branch, two.context) == (Trigger.REWIND, 0, "b2", "blue")
+    assert (last.trigger, last.at, last.left) == (Trigger.REWIND, 901, "b2")

@@ -39,10 +39,11 @@ class Event(NamedTuple):
     fork: Fork | None = None
 
 
-def events_of(gap: Gap, earlier: Sequence[str], forks: Sequence[Fork] = ()) -> list[Event]:
+def events_of(gap: Gap, earlier: Sequence[str], forks: Sequence[tuple[Fork, int]] = ()) -> list[Event]:
     """The events of ``gap`` in order.
 
-    ``earlier`` is what the person said last before it. ``forks`` are those whose taken line begins in this gap.
+    ``earlier`` is what the person said last before it. ``forks`` are those whose taken line begins in this gap, each
+    with the message it begins at.
     """
     rewound, words = _rewinds(gap, forks)
     refused, words = _refusals(gap, words)
@@ -54,13 +55,13 @@ def events_of(gap: Gap, earlier: Sequence[str], forks: Sequence[Fork] = ()) -> l
     return sorted([*rewound, *refused, *decided, *stopped, *rest], key=lambda event: (event.at, event.block))
 
 
-def _rewinds(gap: Gap, forks: Sequence[Fork]) -> tuple[list[Event], list[Words]]:
+def _rewinds(gap: Gap, forks: Sequence[tuple[Fork, int]]) -> tuple[list[Event], list[Words]]:
     words = gap.words
-    new = [word for word in words if forks and word.message >= forks[0].left.at]
+    new = [word for word in words if any(word.message >= at for _, at in forks)]
     if not new:
         return [], words
     why = "the person went back and said it another way"
-    events = [_spoken(Trigger.REWIND, new, why)._replace(fork=fork) for fork in forks]
+    events = [_spoken(Trigger.REWIND, new, why)._replace(fork=fork) for fork, _ in forks]
     return events, [word for word in words if word not in new]
 
 

@@ -6,7 +6,7 @@ The way is: acts of each message (``acts``), gathered in the gaps between respon
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -14,10 +14,10 @@ import msgspec
 from handrail.ids import short_hash
 from handrail.learning.events import Event, events_of
 from handrail.learning.gaps import Gap, iter_gaps
-from handrail.learning.lines import Line, lines_of
+from handrail.learning.lines import REACH, Line, line_of
 from handrail.learning.moment import Intervention, Trigger
 from handrail.learning.provenance import builtin_tools
-from handrail.learning.rewinds import Fork, find_forks
+from handrail.learning.rewinds import Forks, find_forks
 from handrail.learning.surroundings import Surroundings
 from handrail.transcripts.codec import Branch
 from handrail.transcripts.model import Common, Message, Meta, Transcript
@@ -30,8 +30,8 @@ _PROMPTS_COMPARED = 2
 class Scorer(Protocol):
     """Decides whether the follow-up ``moment`` is a step-in; ``line[at]`` is the message it stands in.
 
-    ``line`` is the whole line of the session from its first message. Returns the reasons why it is one, as phrases
-    that hold nothing from the session; none when it is not.
+    ``line`` is the live line, or a branch with the last ``REACH`` messages before it. Returns the reasons why it is
+    one, as phrases that hold nothing from the session; none when it is not.
     """
 
     def __call__(self, moment: Intervention, line: Common, at: int) -> tuple[str, ...]: ...
@@ -50,17 +50,20 @@ def find_interventions(
     every follow-up is a candidate only. ``tools`` are tool names from the owner's own configuration, which the
     clean view may show beside the harness's built-ins. Raises nothing, however odd the session is.
     """
-    lines = lines_of(session.body, branches)
     case = _Case(
-        session.meta,
-        {branch: Surroundings(line.body) for branch, line in lines.items()},
+        session,
         find_forks(session.body, branches),
         frozenset(builtin_tools(session.meta.harness)) | frozenset(tools),
     )
-    found = [(line, moment) for line in lines.values() for moment in _line_moments(case, line)]
+    found: list[tuple[int, Intervention]] = []
+    for branch in (*branches, None):
+        line = line_of(session.body, branch, reach=REACH)
+        for moment in _line_moments(case, line):
+            position = moment.at if branch is None else branch.at
+            found.append((position, _judged(moment, line, scorer)))
     # The sort is stable: moments of a branch come before those of the live line at the place where it was left.
-    found.sort(key=lambda pair: pair[1].at if pair[0].branch is None else pair[0].start)
-    return tuple(_judged(moment, line, scorer) for line, moment in found)
+    found.sort(key=lambda pair: pair[0])
+    return tuple(moment for _, moment in found)
 
 
 def _judged(moment: Intervention, line: Line, scorer: Scorer | None) -> Intervention:
@@ -73,24 +76,26 @@ def _judged(moment: Intervention, line: Line, scorer: Scorer | None) -> Interven
 class _Case(NamedTuple):
     """What telling the moments of one session needs on each of its lines."""
 
-    meta: Meta
-    around: Mapping[str | None, Surroundings]
-    forks: Sequence[Fork]
+    session: Transcript[Common]
+    forks: Forks
     known: frozenset[str]
 
 
 def _line_moments(case: _Case, line: Line) -> Iterator[Intervention]:
     """The moments whose act stands in the line's own messages."""
+    around = Surroundings(line.body)
     gaps = list(iter_gaps(line.body))
     ends = _next_words(gaps, len(line.body))
-    was_left = any(fork.left.id == line.branch for fork in case.forks)
-    taken = [fork for fork in case.forks if fork.taken == line.branch]
+    was_left = line.branch in case.forks.left
+    taken = case.forks.taken.get(line.branch, ())
     earlier: list[str] = []
     for gap, end in zip(gaps, ends, strict=True):
-        forks = [fork for fork in taken if gap.start <= fork.left.at < gap.end]
+        # A branch is taken where it begins, the live line where another one left it.
+        begins = [(fork, line.start if line.branch is not None else fork.left.at) for fork in taken]
+        forks = [(fork, at) for fork, at in begins if gap.start <= at < gap.end]
         for event in events_of(gap, earlier[-_PROMPTS_COMPARED:], forks):
-            if event.at >= line.start and _counts(case.around[line.branch], gap, event, was_left=was_left):
-                yield _told(case, line, gap, event, end)
+            if event.at >= line.start and _counts(around, gap, event, was_left=was_left):
+                yield _told(case, line, around, gap, event, end)
         if gap.words:
             earlier.append("\n\n".join(word.text for word in gap.words))
 
@@ -116,8 +121,7 @@ def _counts(around: Surroundings, gap: Gap, event: Event, *, was_left: bool) -> 
             return True
 
 
-def _told(case: _Case, line: Line, gap: Gap, event: Event, end: int) -> Intervention:
-    around = case.around[line.branch]
+def _told(case: _Case, line: Line, around: Surroundings, gap: Gap, event: Event, end: int) -> Intervention:
     context, tools_before = _before(case, around, event)
     aftermath, said_at = around.aftermath(gap.end - 1)
     tools_after, called_at = around.tools_after(gap.end - 1, end)
@@ -133,7 +137,7 @@ def _told(case: _Case, line: Line, gap: Gap, event: Event, end: int) -> Interven
         at=event.at - line.start,
         tools_before=tools_before,
         tools_after=tools_after,
-        id=_id(case.meta, uid or f"#{line.branch}:{at}", block, event.trigger, left),
+        id=_id(case.session.meta, uid or f"#{line.branch}:{at}", block, event.trigger, left),
         uid=uid,
         block=block,
         branch=line.branch,
@@ -152,8 +156,8 @@ def _before(case: _Case, around: Surroundings, event: Event) -> tuple[str, tuple
     """Context and tools before ``event``; for one who went back those of the line they left."""
     at = event.at
     if event.fork is not None:
-        left = event.fork.left
-        around, at = case.around[left.id], left.at + len(left.body)
+        left = line_of(case.session.body, event.fork.left, reach=REACH).body
+        around, at = Surroundings(left), len(left)
     # A stop may stand in the very response it cut short.
     at += event.trigger in (Trigger.INTERRUPT, Trigger.REWIND)
     context = around.last_said(at) if event.trigger == Trigger.FOLLOWUP else around.doing(at)

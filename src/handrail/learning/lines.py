@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from handrail.transcripts.codec import Branch
 from handrail.transcripts.model import Common
 
+REACH = 200
+"""How many messages before a branch are read again to tell what stands around its moments."""
+
 
 class Line(NamedTuple):
-    """``body`` is the whole line from its first message; its own messages begin at ``start``.
+    """``body`` is a line of a session, whole or from shortly before its own messages on; these begin at ``start``.
 
     ``branch`` is None for the live line, whose start is 0.
     """
@@ -20,10 +22,13 @@ class Line(NamedTuple):
     body: Common
 
 
-def lines_of(live: Common, branches: Iterable[Branch]) -> dict[str | None, Line]:
-    """Every line by its branch id; the live one, under None, comes last, for what was left came before."""
-    lines: dict[str | None, Line] = {
-        branch.id: Line(branch.id, branch.at, (*live[: branch.at], *branch.body)) for branch in branches
-    }
-    lines[None] = Line(None, 0, live)
-    return lines
+def line_of(live: Common, branch: Branch | None = None, *, reach: int | None = None) -> Line:
+    """The line of ``branch``, or the live one.
+
+    With ``reach`` only so many messages before the branch are in it: a session may have left very many lines.
+    """
+    if branch is None:
+        return Line(None, 0, live)
+    end = min(max(branch.at, 0), len(live))
+    shared = live[0 if reach is None else max(0, end - reach) : end]
+    return Line(branch.id, len(shared), (*shared, *branch.body))

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from handrail.errors import UnknownHarness
 from handrail.harnesses import harness
-from handrail.learning.lines import lines_of
+from handrail.learning.lines import line_of
 from handrail.learning.moment import Intervention
 from handrail.transcripts.calls import call_name
 from handrail.transcripts.codec import Branch, ToolTraits
@@ -103,16 +103,14 @@ def covering(session: Transcript[Common], moment: Intervention, branches: Sequen
 
     None where it is unknown, or where the moment's line is not among ``branches``.
     """
-    lines = lines_of(session.body, branches)
-    line = lines.get(moment.branch)
-    if line is None:
+    by_id = {branch.id: branch for branch in branches}
+    if any(name is not None and name not in by_id for name in (moment.branch, moment.left)):
         return None
+    line = line_of(session.body, by_id[moment.branch] if moment.branch is not None else None)
     spans = [(line.body, line.start + moment.until)]
     if moment.left is not None:
-        left = lines.get(moment.left)
-        if left is None:
-            return None
-        spans.append((left.body, len(left.body) - 1))
+        left = line_of(session.body, by_id[moment.left]).body
+        spans.append((left, len(left) - 1))
     taints = [taint_timeline(Transcript(session.meta, body))[last] for body, last in spans]
     return reduce(_both, taints)
 
