@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from handrail.errors import MalformedSession
+from handrail.harnesses.claude_code.check import unnamed_losses
 from handrail.harnesses.claude_code.children import find_children
 from handrail.harnesses.claude_code.crop import cut_marks, kept_rows, render_rows
 from handrail.harnesses.claude_code.head import read_head, read_meta, read_setting
@@ -13,8 +14,10 @@ from handrail.harnesses.claude_code.line import Lines, OtherLine, find_lines
 from handrail.harnesses.claude_code.read import read_line, read_line_rows
 from handrail.harnesses.claude_code.speech import Setting
 from handrail.harnesses.claude_code.wire import BULKY, KNOWN_KINDS, STARTS, Native, Row, read_rows
+from handrail.harnesses.claude_code.write import render_rows as render_session
+from handrail.harnesses.claude_code.write import write_session
 from handrail.harnesses.families.jsonl import JsonlFiles, scan
-from handrail.transcripts.codec import Branch, Child, Fault, Parts, Record
+from handrail.transcripts.codec import Branch, Child, Fault, Loss, Parts, Record
 from handrail.transcripts.model import Common, Transcript
 from handrail.transcripts.spans import Span
 
@@ -51,6 +54,23 @@ class ClaudeCodeCodec:
             if reading.own(other)[:1] and reading.own(other)[0].uid == branch:
                 return Transcript(native.meta, reading.whole(other))
         raise MalformedSession(f"the session has no branch {branch!r}")
+
+    def from_common(self, common: Transcript[Common]) -> Transcript[Native]:
+        """The session as Claude Code would have written it; the same input gives the same bytes."""
+        return self.parse(render_session(write_session(common).rows))
+
+    def write(self, common: Transcript[Common]) -> tuple[Transcript[Native], Loss]:
+        """``from_common`` and what it could not carry, found by reading back what was written."""
+        written = write_session(common)
+        native = self.parse(render_session(written.rows))
+        items = [*written.losses, *unnamed_losses(written, self.to_common(native))]
+        items.sort(key=lambda item: (-1 if item.message is None else item.message, item.block or 0))
+        uids = {
+            message.uid: own[0]
+            for message, own in zip(common.body, written.row_ids, strict=True)
+            if message.uid and own
+        }
+        return native, Loss(items=tuple(items), uids=uids)
 
     def crop(self, native: Transcript[Native], spans: Sequence[Span]) -> Transcript[Native]:
         """A copy that keeps the rows behind ``spans`` of the live line and their bookkeeping."""

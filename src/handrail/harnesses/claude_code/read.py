@@ -143,6 +143,7 @@ class _LineReader:
         self.pending_rows: tuple[int, ...] = ()
         self.named_marks: set[int] = set()
         self.nameless: Counter[bytes] = Counter()
+        self.made_uids: dict[int, str] = {}
         self.index = 0
         self.attached: Counter[str] | None = None
 
@@ -182,9 +183,11 @@ class _LineReader:
     def _uid(self, row: Row) -> str:
         if row.uuid is not None:
             return row.uuid
-        raw = self.rows.raw(self.index)
-        self.nameless[raw] += 1
-        return ids.short_hash(raw, self.nameless[raw])
+        if self.index not in self.made_uids:
+            raw = self.rows.raw(self.index)
+            self.nameless[raw] += 1
+            self.made_uids[self.index] = ids.short_hash(raw, self.nameless[raw])
+        return self.made_uids[self.index]
 
     def _put(self, draft: _Draft, row: Row, blocks: Iterable[Block]) -> None:
         draft.blocks += blocks
