@@ -264,6 +264,11 @@ def test_a_queued_steer_is_a_steer_without_a_result_beside_it() -> None:
     assert told(find_interventions(whole)) == [("steer", "use tabs")]
 
 
+def test_words_beside_the_result_of_a_command_that_the_person_ran_are_no_steer() -> None:
+    whole = session(user("go"), agent("done"), user(bash("k1", "git status"), result("k1"), typed("see?")), agent("ok"))
+    assert told(find_interventions(whole)) == [("followup", "see?")]
+
+
 def test_a_steer_that_is_recorded_again_as_a_prompt_counts_once() -> None:
     whole = session(
         user("go"),

@@ -96,6 +96,13 @@ class ActReader:
             for block in message.content
             if type(block) is ToolUse
         }
+        self._own_calls = {
+            block.id
+            for message in body
+            if message.role == "user"
+            for block in message.content
+            if type(block) is ToolUse
+        }
         self._uids: set[str] = set()
         self._said: set[str] = set()
         self._said_here: set[str] = set()
@@ -137,11 +144,18 @@ class ActReader:
             case Decision(by=Author.PERSON) if not self._is_answer(block, message):
                 return Decided(index, place, block)
             case Text() if _is_said(block):
-                is_steer = _is_steer(block, message)
+                is_steer = self._is_steer(block, message)
                 text = block.text.strip()
                 return None if self._is_repeated(text, block.via, is_steer) else Words(index, place, text, is_steer)
             case _:
                 return None
+
+    def _is_steer(self, block: Text, message: Message) -> bool:
+        """Whether words reached the agent at work: marked so, or beside the result of a call that it made."""
+        if block.via in (Via.STEER, Via.FOLLOW_UP):
+            return block.via == Via.STEER
+        results = (other for other in message.content if type(other) is ToolResult)
+        return any(result.tool_use_id not in self._own_calls for result in results)
 
     def _is_repeated(self, text: str, via: Via | None, is_steer: bool) -> bool:
         was_said, was_said_here = text in self._said, text in self._said_here
@@ -171,12 +185,6 @@ class ActReader:
 def _is_said(block: Text) -> bool:
     is_typed = block.author == Author.PERSON and block.via != Via.ANSWER and bool(block.text.strip())
     return is_typed and _BARE_COMMAND.fullmatch(block.text.strip()) is None
-
-
-def _is_steer(block: Text, message: Message) -> bool:
-    if block.via == Via.FOLLOW_UP:
-        return False
-    return block.via == Via.STEER or any(type(other) is ToolResult for other in message.content)
 
 
 def _is_request(block: Block) -> bool:
