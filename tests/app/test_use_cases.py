@@ -11,7 +11,7 @@ import pytest
 
 from handrail import app
 from handrail.app import MomentFilter, SessionFilter
-from handrail.errors import HandrailError, StoreError, UnknownHarness
+from handrail.errors import HandrailError, MalformedSession, StoreError, UnknownHarness
 from handrail.library import Unread
 from handrail.testing.clock import ManualClock
 from handrail.transcripts.model import Transcript
@@ -140,6 +140,11 @@ def test_a_crop_that_parts_a_call_from_its_result_suggests_the_smallest_range(tm
 def test_a_crop_without_a_range_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EmptyCrop, match="names no range"):
         app.crop(put(tmp_path, session("a", DENIAL)), "a")
+
+
+def test_a_session_without_messages_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(MalformedSession, match="holds no messages"):
+        app.convert(put(tmp_path, session("a", ())), "a", "echo")
 
 
 def test_a_save_is_private_and_never_over_an_existing_file(tmp_path: Path) -> None:

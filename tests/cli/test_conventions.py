@@ -22,6 +22,10 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
     ("arguments", "code"),
     [
         (["nonesuch"], 2),
+        (["show", "--nonesuch"], 2),
+        (["show", CODEX_ID, "--nonesuch"], 2),
+        (["moments", "--nonesuch"], 2),
+        (["moments", "-x"], 2),
         (["ls", "--tz", "Nowhere/Land"], 2),
         (["ls", "--root", "claude_code"], 2),
         (["ls", "--root", "nonesuch=/x"], 2),

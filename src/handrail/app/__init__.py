@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from handrail.app.opening import open_session as open_session
     from handrail.app.sampling import Demo as Demo
     from handrail.app.sampling import demo as demo
+    from handrail.app.showing import BranchNote as BranchNote
     from handrail.app.showing import Shown as Shown
     from handrail.app.showing import show as show
     from handrail.app.surveying import HarnessRow as HarnessRow
@@ -47,7 +48,7 @@ _HOMES = {
     "mining": "MomentFilter MomentList iter_mined moments",
     "opening": "Opened Source open_session",
     "sampling": "Demo demo",
-    "showing": "Shown show",
+    "showing": "BranchNote Shown show",
     "surveying": "HarnessRow Overview overview",
     "writing": "Draft Written convert crop export save",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from handrail.app.machine import Machine
+from handrail.library.catalog import is_subagent
 from handrail.transcripts.codec import SessionRef, is_person
 from handrail.transcripts.model import Text
 
@@ -15,7 +16,8 @@ MAX_CHARS = 200
 def find_opening(machine: Machine, ref: SessionRef) -> str | None:
     """The first words of a person in the head of the file behind ``ref``, cut to ``MAX_CHARS``.
 
-    None when the head holds none, or when the session is not a file.
+    To a sub-agent nobody but another agent speaks: there the first words are that one's. None when the head holds
+    none, or when the session is not a file.
     """
     head = _read_head(ref.locator)
     if not head:
@@ -23,7 +25,7 @@ def find_opening(machine: Machine, ref: SessionRef) -> str | None:
     codec = machine.infos[ref.harness].codec
     for message in codec.to_common(codec.parse(head)).body:
         for block in message.content:
-            if isinstance(block, Text) and is_person(block) and block.text.strip():
+            if isinstance(block, Text) and (is_person(block) or is_subagent(ref)) and block.text.strip():
                 return block.text.strip()[:MAX_CHARS]
     return None
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from handrail import harnesses
 from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.app.opening import Opened, Source, open_session
-from handrail.errors import StoreError
+from handrail.errors import MalformedSession, StoreError
 from handrail.files import write_atomically
 from handrail.ids import check_id
 from handrail.transcripts.codec import Fault, LossItem
@@ -82,6 +82,8 @@ def convert(machine: Machine, text: str, to: str, *, harness: str | None = None,
     """
     target = machine.info(to)
     opened = open_session(machine, text, harness=harness, stdin=stdin)
+    if not opened.session.body:
+        raise MalformedSession(f"{opened.source.locator} holds no messages that could be read; nothing was written")
     if target.name == opened.info.name:
         return _native_draft(opened, opened.spans() if opened.ranges else None)
     session = opened.session.crop_to(opened.spans()) if opened.ranges else opened.session

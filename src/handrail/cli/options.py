@@ -95,6 +95,18 @@ def _complete_harness(_context: click.Context, _parameter: click.Parameter, inco
     return [CompletionItem(name) for name in registry.names(HARNESSES) if name.startswith(incomplete)]
 
 
+def take_sessions(context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+    """The names of sessions that were given: anything but an option, ``-`` and ``-#RANGE`` included."""
+    for name in (value,) if isinstance(value, str) else value:
+        if name.startswith("-") and name != "-" and not name.startswith("-#"):
+            raise click.NoSuchOption(name, ctx=context)
+    return value
+
+
+NAMES_SESSIONS = {"ignore_unknown_options": True}
+"""Settings of a command whose argument has ``take_sessions``, so that ``-#5-12`` reaches it."""
+
+
 def since_option(function: Function) -> Function:
     """``--since``: ``7d``, ``12h``, ``2w``, a day or a time; an instant or None for the command."""
     return click.option(

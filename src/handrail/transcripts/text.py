@@ -42,7 +42,7 @@ _LABELS = (
 )
 # Some readers break lines at more than the line feed.
 _BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-_FORGED = re.compile(rf"(?:\A|(?<=[{_BREAKS}]))(?=── #|\[(?:{_LABELS})\b)")
+_FORGED = re.compile(rf"(?:\A|(?<=[{_BREAKS}]))(?=── |\[(?:{_LABELS})\b)")
 _SPACES = re.compile(r"\s+")
 _PLAIN_VIA = frozenset({None, Via.PROMPT})
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 import click
 
 from handrail import app, registry
-from handrail.cli.options import HARNESSES, force_option, from_option, harness_option, out_option, shared_options
+from handrail.cli.options import (
+    HARNESSES,
+    NAMES_SESSIONS,
+    force_option,
+    from_option,
+    harness_option,
+    out_option,
+    shared_options,
+    take_sessions,
+)
 from handrail.cli.surface import Surface
 
 
-@click.command("convert")
-@click.argument("reference", metavar="SESSION[#RANGE]")
+@click.command("convert", context_settings=NAMES_SESSIONS)
+@click.argument("reference", callback=take_sessions, metavar="SESSION[#RANGE]")
 @harness_option("--to", "target", help="The harness to write for.")
 @out_option
 @force_option

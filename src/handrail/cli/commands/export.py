@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from handrail import app
-from handrail.cli.options import force_option, from_option, out_option, shared_options
+from handrail.cli.options import NAMES_SESSIONS, force_option, from_option, out_option, shared_options, take_sessions
 from handrail.cli.surface import Surface
 
 
-@click.command("export")
-@click.argument("reference", metavar="SESSION[#RANGE]")
+@click.command("export", context_settings=NAMES_SESSIONS)
+@click.argument("reference", callback=take_sessions, metavar="SESSION[#RANGE]")
 @out_option
 @force_option
 @from_option

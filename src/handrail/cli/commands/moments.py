@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from handrail import app
-from handrail.cli.options import harness_option, shared_options, since_option
+from handrail.cli.options import NAMES_SESSIONS, harness_option, shared_options, since_option, take_sessions
 from handrail.cli.surface import Surface
 
 DEFAULT_LIMIT = 20
@@ -15,8 +15,8 @@ TRIGGERS = ("steer", "denial", "followup", "edit", "interrupt", "rewind", "revis
 _TRIGGER_HELP = f"Only moments of this kind: {', '.join(TRIGGERS)}."
 
 
-@click.command("moments")
-@click.argument("references", metavar="[SESSION]...", nargs=-1)
+@click.command("moments", context_settings=NAMES_SESSIONS)
+@click.argument("references", callback=take_sessions, metavar="[SESSION]...", nargs=-1)
 @since_option
 @harness_option("--harness", help="Only this harness; a file is read as this harness's.")
 @click.option("--project", metavar="NAME", help="Only this project: a folder's name, a glob of names, or a path.")

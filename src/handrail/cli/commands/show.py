@@ -7,12 +7,12 @@ from functools import partial
 import click
 
 from handrail import app
-from handrail.cli.options import from_option, shared_options
+from handrail.cli.options import NAMES_SESSIONS, from_option, shared_options, take_sessions
 from handrail.cli.surface import Surface
 
 
-@click.command("show")
-@click.argument("reference", metavar="SESSION[#RANGE]")
+@click.command("show", context_settings=NAMES_SESSIONS)
+@click.argument("reference", callback=take_sessions, metavar="SESSION[#RANGE]")
 @from_option
 @click.option("--branch", metavar="ID", help="Another line of the session, by the id that `show` and `moments` print.")
 @click.option("--full", is_flag=True, help="Whole results and reasoning, however long.")

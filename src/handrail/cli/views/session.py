@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handrail.app import Shown
-from handrail.cli.cells import scrub
+from handrail.app import BranchNote, Shown
+from handrail.cli.cells import one_line, scrub
 from handrail.cli.formats import count
 from handrail.cli.surface import Surface
 from handrail.cli.views.notes import note_faults, note_source
+from handrail.transcripts.model import ToolUse
 from handrail.transcripts.text import Numbers, Piece, iter_pieces, render_header, render_piece
 
 CUT_CHARS = 2000
@@ -16,19 +17,27 @@ CUT_CHARS = 2000
 
 
 def render_session(shown: Shown, surface: Surface, limit: int | None = CUT_CHARS) -> Iterator[str]:
-    """The text projection, the person's words highlighted where there is colour, forks marked where they leave."""
+    """The text projection, the person's words in colour, marks where another line leaves and a sub-agent starts."""
     safe = surface.is_terminal
     header = render_header(shown.meta, shown.length, shown.spans)
     yield scrub(header, keep_lines=True).rstrip("\n") if safe else header.rstrip("\n")
     numbers = Numbers()
+    started = {child.call: child.id for child in shown.subagents if child.call is not None}
     forks = {branch.leaves_before: branch for branch in shown.branches}
     for item in shown.messages:
         if fork := forks.get(item.number):
-            turns = count(fork.human_turns, "turn")
-            yield f"\n── another line of {count(fork.messages, 'message')} ({turns} of a person): --branch {fork.id} ──"
+            yield surface.style(_fork_mark(fork), dim=True)
         yield surface.style(f"\n── #{item.number} ──", dim=True)
         for piece in iter_pieces(item.message, numbers, limit):
             yield "\n" + _render(piece, surface, safe)
+        for block in item.message.content:
+            if isinstance(block, ToolUse) and block.id in started:
+                yield surface.style(f"\n── sub-agent {one_line(started[block.id])} ──", dim=True)
+
+
+def _fork_mark(fork: BranchNote) -> str:
+    size = f"{count(fork.messages, 'message')}, {count(fork.human_turns, 'turn')} of a person"
+    return f"\n── another line ({size}): --branch {one_line(fork.id)} ──"
 
 
 def _render(piece: Piece, surface: Surface, safe: bool) -> str:
