@@ -175,6 +175,13 @@ _DENIED, _BLOCKED = RefusalKind.DENIED, RefusalKind.BLOCKED
 
 CLAUDE_CODE_REFUSALS: tuple[RefusalMarker, ...] = (
     RefusalMarker(
+        # Turning questions down to talk about them: what follows is the harness's text and the agent's questions.
+        _DENIED,
+        "person",
+        opens=_REJECTED,
+        holds=" the user said:\nThe user wants to clarify these questions.",
+    ),
+    RefusalMarker(
         _DENIED,
         "person",
         opens=_REJECTED,
@@ -239,9 +246,9 @@ CLAUDE_CODE_PLAN_EDITED = "## Approved Plan (edited by user):\n"
 class Wrapper(NamedTuple):
     """A template in which a person's part is buried, in a text that was submitted as a prompt.
 
-    ``opens`` is a pattern the template begins with (white space before it is free), ``starts`` what stands right before the
-    person's part (None: no part of it is provably a person's), ``ends`` what stands right after (None: it goes to
-    the end).
+    ``opens`` is a pattern the template begins with (white space before it is free), ``starts`` what stands right
+    before the person's part (None: no part of it is provably a person's), ``ends`` what stands right after (None: it
+    goes to the end).
     """
 
     by: str
