@@ -228,7 +228,7 @@ class HarnessInfo(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     codec: Codec[Any]
-    store: Callable[..., Store[Any]]
+    store: Callable[..., Store[Any]] | None
     aliases: tuple[str, ...] = ()
     status: Literal["supported", "experimental"] = "experimental"
     resume: tuple[str, ...] | None = None

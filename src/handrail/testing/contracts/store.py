@@ -58,6 +58,7 @@ class StoreCase:
 
     @property
     def store(self) -> Store[Any]:
+        assert self.harness.store is not None, "the harness has no store"
         return self.harness.store(self.root)
 
     def native(self, session_id: str = PLAIN.meta.id, example: int = 0) -> Transcript[Any]:
