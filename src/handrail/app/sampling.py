@@ -12,7 +12,7 @@ from handrail.app.surveying import BUDGET_S, Overview, overview
 
 SAMPLE_HOME = Path(__file__).parent / "sample" / "home"
 _SAMPLE_ROOTS = {"claude_code": SAMPLE_HOME / ".claude" / "projects", "codex": SAMPLE_HOME / ".codex" / "sessions"}
-_SHOWN_MOMENTS = 12
+_SHOWN_MOMENTS = 20
 
 
 class Demo(Struct, frozen=True, kw_only=True):

@@ -65,6 +65,10 @@ class Numbers:
         """The number of ``tool_id``, from 1."""
         return self._known.setdefault(tool_id, len(self._known) + 1)
 
+    def name(self, ask: str) -> str:
+        """The number of a tool id that was seen; anything else as it is."""
+        return str(self._known.get(ask, ask))
+
 
 def render_text(session: Transcript[Common], spans: Sequence[Span] | None = None, limit: int | None = None) -> str:
     """The header and the messages of ``spans`` (all for None) in the session's order.
@@ -143,7 +147,7 @@ def _piece(block: Block, role: Role, numbers: Numbers, limit: int | None) -> Pie
         case Compaction():
             return Piece(f"compaction {_one_line(block.trigger or '')}".rstrip(), _cut(block.summary or "", limit))
         case Decision():
-            return _decision(block, limit)
+            return _decision(block, numbers, limit)
         case _:
             assert_never(block)
 
@@ -186,12 +190,13 @@ def _part_text(item: dict[str, Any]) -> str:
     return _compact(item)
 
 
-def _decision(block: Decision, limit: int | None) -> Piece:
+def _decision(block: Decision, numbers: Numbers, limit: int | None) -> Piece:
     lines = [block.choice, block.comment]
     if block.before != block.after:
-        lines += [f"before: {_cut(block.before or '', limit)}", f"after: {_cut(block.after or '', limit)}"]
+        changed = (("before", block.before), ("after", block.after))
+        lines += [f"{label}: {_cut(text, limit)}" for label, text in changed if text is not None]
     body = "\n".join(line for line in lines if line)
-    return Piece(f"decision on {_one_line(block.ask)}{_by(block.by)}", body, block.by is Author.PERSON)
+    return Piece(f"decision on {_one_line(numbers.name(block.ask))}{_by(block.by)}", body, block.by is Author.PERSON)
 
 
 def _by(author: Author) -> str:

@@ -13,6 +13,7 @@ from handrail.cli.table import Column, render_table
 _LABEL_CELLS = 8
 _QUOTE_LINES = 4
 _SHOWN_PROJECTS = 10
+_SHOWS_WHAT_CHANGED = frozenset({"edit", "revision"})
 _WORDLESS = {"denial": "(refused without a word)", "interrupt": "(stopped without a word)"}
 _COLOURS = {
     "denial": "red",
@@ -87,12 +88,18 @@ def _moment(row: MomentRow, surface: Surface) -> list[str]:
     head = f"{trigger}  {where}  {'  '.join(about)}"
     body = [
         *_labelled("doing", row.tools_before, row.context, surface, 2),
-        *_labelled("said", (), row.words or _WORDLESS.get(row.trigger, "(no words)"), surface, _QUOTE_LINES, bold=True),
+        *_labelled("said", (), row.words or _without_words(row), surface, _QUOTE_LINES, bold=True),
         *_labelled("then", row.tools_after, row.aftermath, surface, 2),
     ]
     if not row.is_stepin and row.reasons:
         body += _labelled("why", (), "; ".join(row.reasons), surface, 2)
     return [head, *body]
+
+
+def _without_words(row: MomentRow) -> str:
+    if row.trigger in _SHOWS_WHAT_CHANGED and row.text:
+        return f"(no words; changed to) {row.text}"
+    return _WORDLESS.get(row.trigger, "(no words)")
 
 
 def _labelled(
