@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from handrail.errors import MalformedSession
 from handrail.harnesses.claude_code.check import unnamed_losses
 from handrail.harnesses.claude_code.children import find_children
-from handrail.harnesses.claude_code.crop import cut_marks, kept_rows, render_rows
+from handrail.harnesses.claude_code.crop import crop_row, cut_marks, kept_rows, render_rows
 from handrail.harnesses.claude_code.head import read_head, read_meta, read_setting
 from handrail.harnesses.claude_code.line import Lines, OtherLine, find_lines
 from handrail.harnesses.claude_code.read import read_line, read_line_rows
@@ -80,6 +80,10 @@ class ClaudeCodeCodec:
         kept = sorted({index for span in spans for index in range(span.start, span.end)})
         rows = kept_rows(reading.rows, reading.lines.live, made_of, set(kept))
         data = render_rows(reading.rows, rows, cut_marks(made_of, body, kept))
+        cut = read_rows(data, "")
+        head = read_head(cut)
+        if (read_meta(cut.rows, head), read_setting(cut.rows, head)) != (native.meta, reading.setting):
+            data = crop_row(native.meta, reading.setting) + data
         given = native.body.given
         if isinstance(given, bytes):
             return Transcript(native.meta, JsonlFiles(data, read_rows))

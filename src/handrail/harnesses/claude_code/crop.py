@@ -11,11 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from handrail import jsonio
-from handrail.harnesses.claude_code.wire import Row
+from handrail.harnesses.claude_code.speech import Setting
+from handrail.harnesses.claude_code.wire import CROP_KIND, Row
+from handrail.harnesses.claude_code.write import instant
 from handrail.harnesses.families.jsonl import Rows
-from handrail.transcripts.model import Author, Common, Interrupt
+from handrail.transcripts.model import Author, Common, Interrupt, Meta
 
 
 def kept_rows(rows: Rows[Row], live: Sequence[int], made_of: Sequence[Sequence[int]], kept: set[int]) -> list[int]:
@@ -85,6 +88,19 @@ def cut_marks(made_of: Sequence[Sequence[int]], body: Common, kept: Sequence[int
                 kind = "human" if block.by is Author.PERSON else "unknown"
                 names.update(dict.fromkeys(made_of[message], kind))
     return names
+
+
+def crop_row(meta: Meta, setting: Setting) -> bytes:
+    """The line that tells of the whole session what the rows of a cut may no longer tell."""
+    is_agent = meta.parent is not None and meta.parent.kind == "subagent"
+    session = meta.parent.session if meta.parent is not None and is_agent else meta.id
+    row: dict[str, Any] = {"type": CROP_KIND, "sessionId": session, "message": {"model": meta.model}}
+    if meta.timestamp is not None:
+        row["timestamp"] = instant(meta.timestamp)
+    row |= {"cwd": meta.cwd, "version": meta.cli_version, "gitBranch": meta.git_branch, "customTitle": meta.title}
+    if setting.has_proof:
+        row["permissionMode"] = "default"
+    return jsonio.encode(row) + b"\n"
 
 
 def relink(raw: bytes, key: str, parent: str | None) -> bytes:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from handrail.harnesses.claude_code.speech import Setting, has_proof
-from handrail.harnesses.claude_code.wire import Row
+from handrail.harnesses.claude_code.wire import CROP_KIND, Row
 from handrail.harnesses.families.jsonl import Rows
 from handrail.harnesses.families.markers import CLAUDE_CODE_PROGRAMS
 from handrail.transcripts.model import Meta, Parent
@@ -18,6 +18,7 @@ from handrail.transcripts.model import Meta, Parent
 HARNESS_NAME = "claude_code"
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _LOOK_AT = 24
+_NAMES_MODEL = frozenset({"assistant", CROP_KIND})
 
 
 class Head(Struct, gc=False):
@@ -80,15 +81,21 @@ def read_setting(rows: list[Row], head: Head) -> Setting:
 
     A first record that takes from a queue into which nothing was put is the trace of a program that feeds it.
     """
-    is_driven = head.entrypoint in CLAUDE_CODE_PROGRAMS or (bool(rows) and rows[0].operation == "dequeue")
-    proven = any(has_proof(row) for row in rows if row.type == "user")
+    first = next((row for row in rows if row.type != CROP_KIND), None)
+    is_driven = head.entrypoint in CLAUDE_CODE_PROGRAMS or (first is not None and first.operation == "dequeue")
+    proven = any(has_proof(row) for row in rows if row.type == "user" or row.type == CROP_KIND)
     return Setting(is_driven, proven, version_numbers(head.version))
 
 
 def read_meta(rows: list[Row], head: Head) -> Meta:
     """The metadata of a main or sub-agent file. Nothing is made up: what no row says is None."""
     own, agent, inherited = _identities(rows)
-    times = [row.timestamp for row in rows if row.is_talk and row.timestamp is not None]
+    whole = rows[0] if rows and rows[0].type == CROP_KIND else None
+    if whole is not None:
+        own = whole.sessionId or own
+        times = [whole.timestamp] if whole.timestamp is not None else []
+    else:
+        times = [row.timestamp for row in rows if row.is_talk and row.timestamp is not None]
     parent = None
     session = own
     if agent is not None:
@@ -101,7 +108,7 @@ def read_meta(rows: list[Row], head: Head) -> Meta:
         timestamp=started.astimezone(UTC) if started is not None else None,
         cwd=head.cwd or None,
         git_branch=head.gitBranch or None,
-        title=None if agent is not None else read_title(rows),
+        title=None if agent is not None else (whole.customTitle if whole is not None else read_title(rows)),
         cli_version=head.version,
         model=_model(rows),
         harness=HARNESS_NAME,
@@ -134,7 +141,7 @@ def _identities(rows: list[Row]) -> tuple[str, str | None, str | None]:
 
 def _model(rows: Iterable[Row]) -> str | None:
     for row in rows:
-        if row.type == "assistant" and row.message and row.message.model and row.message.model != "<synthetic>":
+        if row.type in _NAMES_MODEL and row.message and row.message.model and row.message.model != "<synthetic>":
             return row.message.model
     return None
 

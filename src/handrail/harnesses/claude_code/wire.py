@@ -169,8 +169,12 @@ def read_rows(data: bytes, part: str) -> Rows[Row]:
     return READER.read(data, part)
 
 
+CROP_KIND = "handrail-crop"
+"""A first row of our own: what a native crop says of the whole session where the rows it keeps no longer do."""
+
 KNOWN_KINDS = frozenset(
     {
+        CROP_KIND,
         "user",
         "assistant",
         "system",

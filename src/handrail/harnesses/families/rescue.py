@@ -229,7 +229,7 @@ def _fill_raw(info: Any, value: Any, path: str, lost: list[str]) -> Any:
 def _fill_instant(info: Any, value: Any, path: str, lost: list[str]) -> Any:
     try:
         return msgspec.convert(value, _Instant)
-    except msgspec.ValidationError as problem:
+    except (msgspec.ValidationError, UnicodeEncodeError) as problem:
         raise _Misfit(path) from problem
 
 
