@@ -204,3 +204,10 @@ def test_far_down_a_long_session_a_branch_still_knows_what_came_before() -> None
     assert (one.trigger, one.at, one.context) == (Trigger.FOLLOWUP, 0, "done")
     assert (two.trigger, two.at, two.branch, two.context) == (Trigger.REWIND, 0, "b2", "blue")
     assert (last.trigger, last.at, last.left) == (Trigger.REWIND, 901, "b2")
+
+
+def test_words_on_a_branch_after_long_silent_work_are_a_followup() -> None:
+    work = [message for _ in range(300) for message in (agent(bash("c1")), user(result("c1")))]
+    whole = session(user("go"), agent("I begin"), user("on"), *work, agent("done"))
+    moments = find_interventions(whole, [branch(601, user("faster"), agent("yes"))])
+    assert [(moment.branch, moment.text) for moment in moments] == [(None, "on"), ("b1", "faster")]

@@ -94,7 +94,7 @@ def _line_moments(case: _Case, line: Line) -> Iterator[Intervention]:
         begins = [(fork, line.start if line.branch is not None else fork.left.at) for fork in taken]
         forks = [(fork, at) for fork, at in begins if gap.start <= at < gap.end]
         for event in events_of(gap, earlier[-_PROMPTS_COMPARED:], forks):
-            if event.at >= line.start and _counts(around, gap, event, was_left=was_left):
+            if event.at >= line.start and _counts(line, around, gap, event, was_left=was_left):
                 yield _told(case, line, around, gap, event, end)
         if gap.words:
             earlier.append("\n\n".join(word.text for word in gap.words))
@@ -110,11 +110,11 @@ def _next_words(gaps: Sequence[Gap], length: int) -> list[int]:
     return ends[::-1]
 
 
-def _counts(around: Surroundings, gap: Gap, event: Event, *, was_left: bool) -> bool:
+def _counts(line: Line, around: Surroundings, gap: Gap, event: Event, *, was_left: bool) -> bool:
     """Whether an event is a moment of its own: not the task, and not the stop that a rewind already tells."""
     match event.trigger:
         case Trigger.FOLLOWUP:
-            return gap.has_task and around.has_spoken(event.at)
+            return line.is_cut or (gap.has_task and around.has_spoken(event.at))
         case Trigger.INTERRUPT | Trigger.DENIAL:
             return gap.is_answered or bool(event.said) or not was_left
         case _:

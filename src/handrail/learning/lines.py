@@ -14,12 +14,13 @@ REACH = 200
 class Line(NamedTuple):
     """``body`` is a line of a session, whole or from shortly before its own messages on; these begin at ``start``.
 
-    ``branch`` is None for the live line, whose start is 0.
+    ``branch`` is None for the live line, whose start is 0. ``is_cut``: something stands before the body.
     """
 
     branch: str | None
     start: int
     body: Common
+    is_cut: bool = False
 
 
 def line_of(live: Common, branch: Branch | None = None, *, reach: int | None = None) -> Line:
@@ -30,5 +31,6 @@ def line_of(live: Common, branch: Branch | None = None, *, reach: int | None = N
     if branch is None:
         return Line(None, 0, live)
     end = min(max(branch.at, 0), len(live))
-    shared = live[0 if reach is None else max(0, end - reach) : end]
-    return Line(branch.id, len(shared), (*shared, *branch.body))
+    first = 0 if reach is None else max(0, end - reach)
+    shared = live[first:end]
+    return Line(branch.id, len(shared), (*shared, *branch.body), is_cut=first > 0)
