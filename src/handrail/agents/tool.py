@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from handrail.agents.cancellation import CancellationToken
 from handrail.errors import HandrailError
 from handrail.transcripts.codec import ToolTraits
-from handrail.transcripts.model import Block, Json, Refusal
+from handrail.transcripts.model import Block, Json, Refusal, Taint
 
 
 class ToolError(HandrailError):
@@ -92,6 +92,7 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     ``environment`` is what child processes get (None: what this process has). ``emit`` shows progress to whoever
     watches, ``ask`` puts a question to a person, ``spawn`` runs a sub-agent; each is None where there is none.
     ``limits`` say how much of a result is shown, ``shelf`` keeps the full text of one that is longer.
+    ``taint`` is what had entered the conversation when the call was made.
     """
 
     call_id: str
@@ -103,6 +104,7 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     spawn: Callable[..., Awaitable[Any]] | None = None
     shelf: ResultShelf | None = None
     limits: Limits = Limits()
+    taint: Taint = Taint()
 
 
 Handler = Callable[[Any, ToolContext], Awaitable[ToolOutput]]
