@@ -9,7 +9,8 @@ import msgspec
 from handrail.harnesses.codex.calls import WEB_SEARCH, read_call
 from handrail.harnesses.codex.drafts import RESULTS
 from handrail.harnesses.codex.ends import read_end
-from handrail.harnesses.codex.reading import Handler, Reading, searched
+from handrail.harnesses.codex.reading import Reading, Table
+from handrail.harnesses.codex.searches import searched
 from handrail.harnesses.codex.wire import EVENT, ITEM, Element, Payload, Row
 from handrail.transcripts.model import Author, Json, Raw, Text, Thinking, ToolResult, ToolUse
 
@@ -27,8 +28,9 @@ _TALK = frozenset({"message", "function_call", "custom_tool_call", "local_shell_
 class EventReading(Reading):
     """A pass over the events alone. Every ``user_message`` was submitted as a prompt."""
 
-    def handler(self, row: Row, payload: Payload) -> Handler | None:
-        return _TOLD.get(payload.type) if row.type == EVENT and payload.type in _TOLD else super().handler(row, payload)
+    def tables(self) -> tuple[Table, Table, Table]:
+        items, events, others = super().tables()
+        return items, {**events, **_TOLD}, others
 
 
 def _prompt(reading: Reading, payload: Payload) -> None:
@@ -85,7 +87,7 @@ def _done(reading: Reading, payload: Payload, call: ToolUse) -> None:
     draft.content.append(ToolResult(call.id, end.content or "", end.is_error, end.refusal))
 
 
-_TOLD: dict[str, Handler] = {
+_TOLD: Table = {
     "user_message": _prompt,
     "agent_message": _answer,
     "agent_reasoning": _thought,

@@ -7,6 +7,7 @@ mapping loses nothing. Every other patch stays as it is.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from handrail.transcripts.model import Edit, Write
@@ -103,6 +104,7 @@ def _hunk(call: Edit, marks: str) -> list[str] | None:
 
 def files_of(patch: str) -> list[str]:
     """The paths a patch names, in order, each once."""
-    openings = (_ADD, _UPDATE, "*** Delete File: ", "*** Move to: ")
-    found = (line[len(opening) :] for line in patch.split("\n") for opening in openings if line.startswith(opening))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(_NAMED.findall(patch)))
+
+
+_NAMED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*)$", re.MULTILINE)

@@ -12,14 +12,17 @@ from typing import NamedTuple
 
 from handrail.harnesses.codex import speakers
 from handrail.harnesses.codex.answers import read_answers
-from handrail.harnesses.codex.calls import WEB_SEARCH, read_call
+from handrail.harnesses.codex.calls import read_call
 from handrail.harnesses.codex.drafts import COMPACTION, NOTES, PROMPT, RESPONSE, RESULTS, Draft, read_time
+from handrail.harnesses.codex.elements import elements_of, summary_of, texts_of
 from handrail.harnesses.codex.ends import Ends, denial
 from handrail.harnesses.codex.outputs import read_output
 from handrail.harnesses.codex.rowids import RowIds
+from handrail.harnesses.codex.searches import Searches
 from handrail.harnesses.codex.sources import BURST_S, driver
 from handrail.harnesses.codex.tokens import Tokens
-from handrail.harnesses.codex.wire import EVENT, ITEM, Element, Payload, Row, history_of
+from handrail.harnesses.codex.turns import Turns
+from handrail.harnesses.codex.wire import EVENT, ITEM, Element, Payload, Row
 from handrail.transcripts.calls import call_name
 from handrail.transcripts.model import (
     Author,
@@ -36,6 +39,7 @@ from handrail.transcripts.model import (
 )
 
 Handler = Callable[["Reading", Payload], None]
+Table = dict[str, Handler]
 
 BOOKKEEPING = -1
 """The owner of a row that belongs to no message."""
@@ -62,24 +66,21 @@ class Reading:
         self.cuts: list[Cut] = []
         self.calls: dict[str, str] = {}
         self._inputs: dict[str, Json] = {}
-        self._raw = raw
-        self._ids = RowIds()
+        self._ids = RowIds(raw)
         self._ends = Ends(rows)
         self._tokens = Tokens()
         self._at = 0
         self._row = Row()
         self._open: Draft | None = None
         self._response: Draft | None = None
+        self._last_response: int | None = None
         self._model: str | None = None
-        self._prompts = 0
-        self._is_turn = False
-        self._turn_starts: list[int] = []
-        self._turn_start: int | None = None
+        self._turns = Turns()
         self._reviewer: str | None = None
         self._mirrors: list[tuple[int, str]] = []
         self._answered: dict[str, int] = {}
-        self._searches: list[Payload] = []
-        self._found: list[tuple[str, Json, int]] = []
+        self._searches = Searches()
+        self._echoes: list[tuple[int, Payload]] = []
         self._own_id: str | None = None
         self._driver = Author.PERSON
         self._own_driver = Author.PERSON
@@ -87,32 +88,35 @@ class Reading:
 
     def run(self) -> Reading:
         """Read every row."""
+        items, events, others = self.tables()
         for index, row in enumerate(self.rows):
             payload = row.payload
             if payload is None:
+                continue
+            kind = row.type
+            handle = (items if kind == ITEM else events).get(payload.type) if kind in _LOGS else others.get(kind)
+            if handle is None:
                 continue
             self._at = index
             self._row = row
             if self._origin is not None:
                 self._end_burst(index)
-            handle = self.handler(row, payload)
-            if handle is not None:
-                handle(self, payload)
-        self._flush_searches()
+            handle(self, payload)
+        self._deliver_searches()
         self._ends.apply()
         for index, call_id in self._mirrors:
             self.owners[index] = self._answered.get(call_id, BOOKKEEPING)
         return self
 
-    def handler(self, row: Row, payload: Payload) -> Handler | None:
-        """What reads a row of this kind; None for bookkeeping and for what is not known."""
-        return _HANDLERS.get((row.type, payload.type)) or _ENVELOPES.get(row.type)
+    def tables(self) -> tuple[Table, Table, Table]:
+        """What reads an item, an event and another line of each kind; the rest is bookkeeping or not known."""
+        return _ITEMS, _EVENTS, _OTHERS
 
     # Drafts
 
     def _draft(self, kind: int) -> Draft:
         if kind == RESPONSE:
-            self._flush_searches()
+            self._deliver_searches()
         draft = Draft(kind, self._row.timestamp, self._model, self._origin)
         self.drafts.append(draft)
         self._open = draft
@@ -120,7 +124,7 @@ class Reading:
 
     def into(self, draft: Draft, payload: Payload) -> Draft:
         """Note that the present row belongs to ``draft``."""
-        draft.uids.append(self._ids.uid(payload, self._raw(self._at)))
+        draft.uids.append(self._ids.uid(payload, self._at))
         self.owners[self._at] = len(self.drafts) - 1
         return draft
 
@@ -128,17 +132,47 @@ class Reading:
         self._open = None
         self._response = None
 
-    def respond(self, payload: Payload, block: Block) -> None:
+    def respond(self, payload: Payload, block: Block) -> Draft:
+        """Add what the model said to the open response, or begin one."""
         draft = self._open
         if draft is None or draft.kind != RESPONSE:
             draft = self._draft(RESPONSE)
+            self._last_response = len(self.drafts) - 1
             self._tokens.has_response = True
             counted = self._tokens.take()
             if counted is not None:
                 draft.usage = counted[0]
                 self.owners[counted[1]] = len(self.drafts) - 1
         self._response = draft
+        if self._echoes:
+            self._own_echoes()
         self.into(draft, payload).content.append(block)
+        return draft
+
+    def echo(self, payload: Payload) -> None:
+        """The screen's copy of what the model said; the item follows, unless the turn is aborted before it."""
+        self._echoes.append((self._at, payload))
+
+    def _own_echoes(self) -> None:
+        for row, _ in self._echoes:
+            self.owners[row] = BOOKKEEPING if self._last_response is None else self._last_response
+        self._echoes.clear()
+
+    def _save_echoes(self) -> None:
+        """What was said on the screen only, because the turn was aborted before the items were written."""
+        echoes, self._echoes = self._echoes, []
+        at = self._at
+        for self._at, payload in echoes:
+            text = payload.message or payload.text or ""
+            is_said = payload.type == "agent_message"
+            if text and not self._is_last_word(text):
+                self.respond(payload, Text(text, Author.MODEL) if is_said else Thinking(text))
+        self._at = at
+
+    def _is_last_word(self, text: str) -> bool:
+        """Whether the last response has said ``text`` already."""
+        last = None if self._last_response is None else self.drafts[self._last_response]
+        return last is not None and Text(text, Author.MODEL) in last.content
 
     def deliver(self, kind: int) -> Draft:
         """The open delivery, or a new one."""
@@ -152,62 +186,43 @@ class Reading:
     # What the model said
 
     def reasoning(self, payload: Payload) -> None:
-        text = "\n\n".join(_texts(payload.summary)) or "\n\n".join(_texts(payload.content))
+        text = "\n\n".join(texts_of(payload.summary)) or "\n\n".join(texts_of(payload.content))
         self.respond(payload, Thinking(text, encrypted=payload.encrypted_content))
 
     def message(self, payload: Payload) -> None:
         if payload.role == "assistant":
-            texts = _texts(payload.content)
+            texts = texts_of(payload.content)
             for text in texts[:1]:
                 self.respond(payload, Text(text, Author.MODEL))
             if self._response is not None:
                 self._response.content += [Text(text, Author.MODEL) for text in texts[1:]]
         elif payload.role == "user":
-            self._user(payload, _elements(payload.content))
+            self._user(payload, elements_of(payload.content))
 
     def call(self, payload: Payload) -> None:
-        call_id = payload.call_id
-        if payload.type == "web_search_call":
-            call_id = self._search_id(payload)
+        is_search = payload.type == "web_search_call"
+        call_id = self._searches.call(payload, self._at) if is_search else payload.call_id
         if call_id is None:
             call_id = payload.id or self._ids.unique(payload.type)
         block = read_call(payload, call_id)
         self.calls[call_id] = call_name(block.call)
         if type(block.call) is Raw and block.call.tool_name == "request_user_input":
             self._inputs[call_id] = block.call.input
-        self.respond(payload, block)
-
-    def _search_id(self, payload: Payload) -> str | None:
-        """A search is joined with the event before it that tells the same action."""
-        for place, event in enumerate(self._searches):
-            if payload.action is None or event.action == payload.action:
-                del self._searches[place]
-                call_id = event.call_id or payload.id
-                if call_id is not None:
-                    content = event.results if event.results is not None else searched(event.action, event.query)
-                    self._found.append((call_id, content, self._at))
-                return call_id
-        return payload.id
+        draft = self.respond(payload, block)
+        if is_search:
+            self._searches.wait(payload, draft)
 
     def search_end(self, payload: Payload) -> None:
-        self._searches.append(payload)
+        self._own_by_response()
+        self._searches.event(payload, self._at)
 
-    def _flush_searches(self) -> None:
+    def _deliver_searches(self) -> None:
         """The results of the searches a provider made inside a response are delivered after it."""
-        found, self._found = self._found, []
-        for call_id, content, at in found:
+        for call_id, content, row in self._searches.take():
             draft = self.deliver(RESULTS)
             draft.uids.append(self._ids.unique(f"{call_id}:output"))
-            self._claim(at, call_id, draft)
             draft.content.append(ToolResult(call_id, content))
-
-    def _claim(self, at: int, call_id: str, draft: Draft) -> None:
-        """The event that told a search's outcome stands before its call and belongs to the delivery after it."""
-        for index in range(at - 1, max(-1, at - 16), -1):
-            payload = self.rows[index].payload
-            if payload is not None and payload.type == "web_search_end" and payload.call_id == call_id:
-                self.owners[index] = len(self.drafts) - 1
-                return
+            self.owners[row] = len(self.drafts) - 1
 
     # What was delivered to it
 
@@ -220,7 +235,7 @@ class Reading:
         content, is_error, refusal = read_output(output, name)
         if refusal is not None and refusal.kind == RefusalKind.DENIED:
             refusal = denial(self._reviewer)
-        self._flush_searches()
+        self._deliver_searches()
         draft = self.into(self.deliver(RESULTS), payload)
         self._response = None
         self._ends.note(call_id, draft, len(draft.content))
@@ -234,6 +249,7 @@ class Reading:
         call_id = payload.call_id
         self._ends.event(payload, self._reviewer)
         if call_id is None or call_id not in self.calls:
+            self._own_by_response()
             return
         if self._ends.has_item(call_id):
             self._mirrors.append((self._at, call_id))
@@ -242,6 +258,11 @@ class Reading:
         self._response = None
         self._ends.note(call_id, draft, len(draft.content))
         self.into(draft, payload).content.append(ToolResult(call_id))
+
+    def _own_by_response(self) -> None:
+        """What a program of the model's called leaves events of its own; they go where the response goes."""
+        if self._last_response is not None:
+            self.owners[self._at] = self._last_response
 
     def _user(self, payload: Payload, elements: list[Element]) -> None:
         if speakers.is_interrupt(elements):
@@ -261,16 +282,15 @@ class Reading:
         return event.message == speakers.typed_text(elements)
 
     def typed(self, payload: Payload, elements: list[Element]) -> None:
-        is_steer = self._is_turn and self._prompts > 0
+        is_steer = self._turns.is_running
         blocks = speakers.read_typed(elements, self._driver, Via.STEER if is_steer else Via.PROMPT)
         draft = self._open
         if draft is None or draft.kind != RESULTS:
-            self._flush_searches()
+            self._deliver_searches()
             draft = self._open if self._open is not None and self._open.kind == RESULTS else None
             draft = draft if draft is not None and is_steer else self._draft(PROMPT)
         if not is_steer:
-            self._turn_starts.append(len(self.drafts) - 1 if self._turn_start is None else self._turn_start)
-            self._turn_start = None
+            self._turns.prompt(len(self.drafts) - 1)
         self._response = None
         self.into(draft, payload).content += blocks
 
@@ -279,7 +299,7 @@ class Reading:
             self.into(self.deliver(NOTES), payload).content += blocks
 
     def peer(self, payload: Payload) -> None:
-        blocks: list[Block] = [Text(text, Author.PEER, by=payload.author or None) for text in _texts(payload.content)]
+        blocks: list[Block] = [Text(text, Author.PEER, by=payload.author or None) for text in texts_of(payload.content)]
         self._note(payload, blocks)
 
     def new_id(self, name: str) -> str:
@@ -288,7 +308,7 @@ class Reading:
 
     def count_prompt(self) -> None:
         """One more prompt was submitted in this turn."""
-        self._prompts += 1
+        self._turns.count()
 
     def user_event(self, payload: Payload) -> None:
         self.count_prompt()
@@ -302,44 +322,44 @@ class Reading:
         self.into(self.deliver(NOTES), payload).content.append(Interrupt())
 
     def aborted(self, payload: Payload) -> None:
+        if self._echoes:
+            self._save_echoes()
         if self._response is not None and self._response.usage is None:
             self._response.stop_reason = "aborted"
         draft = self._open
         has_mark = draft is not None and draft.content and type(draft.content[-1]) is Interrupt
         if payload.reason in (None, "interrupted"):
             if not has_mark:
-                self._flush_searches()
+                self._deliver_searches()
                 self.into(self.deliver(NOTES), payload).content.append(Interrupt())
             else:
                 self.owners[self._at] = len(self.drafts) - 1
         self.turn_end(payload)
 
     def compacted(self, payload: Payload) -> None:
-        self._flush_searches()
+        self._deliver_searches()
         draft = self.into(self._draft(COMPACTION), payload)
-        draft.content.append(Compaction(payload.message or _summary(payload)))
+        draft.content.append(Compaction(summary_of(payload)))
         self.close()
 
     # Turns
 
     def turn_context(self, payload: Payload) -> None:
-        self._flush_searches()
+        self._deliver_searches()
         self.close()
         self._model = payload.model if isinstance(payload.model, str) else None
         self._reviewer = payload.approvals_reviewer
 
     def turn_start(self, payload: Payload) -> None:
-        self._flush_searches()
+        self._deliver_searches()
         self.close()
-        self._is_turn = True
-        self._prompts = 0
-        self._turn_start = len(self.drafts)
+        self._turns.begin(len(self.drafts))
 
     def turn_end(self, payload: Payload) -> None:
-        self._flush_searches()
+        self._own_echoes()
+        self._deliver_searches()
         self.close()
-        self._is_turn = False
-        self._prompts = 0
+        self._turns.end()
 
     def token_count(self, payload: Payload) -> None:
         found = self._tokens.read(payload.info)
@@ -348,24 +368,19 @@ class Reading:
         if self._tokens.comes_first:
             self._tokens.keep(found, self._at)
             return
-        draft = next((draft for draft in self.drafts[:-9:-1] if draft.kind == RESPONSE), None)
-        if draft is not None and draft.usage is None:
-            draft.usage = found
-            self.owners[self._at] = self.drafts.index(draft, len(self.drafts) - min(8, len(self.drafts)))
+        last = self._last_response
+        if last is not None and self.drafts[last].usage is None:
+            self.drafts[last].usage = found
+            self.owners[self._at] = last
         self._response = None
         if self._open is not None and self._open.kind == RESPONSE:
             self._open = None
 
     def rolled_back(self, payload: Payload) -> None:
-        self._flush_searches()
-        count = payload.num_turns or 0
-        starts = self._turn_starts
+        self._deliver_searches()
         self.close()
-        if count < 1 or not starts:
-            return
-        start = starts[-count] if count <= len(starts) else starts[0]
-        del starts[-count:]
-        if start < len(self.drafts):
+        start = self._turns.roll_back(payload.num_turns or 0)
+        if start is not None and start < len(self.drafts):
             self.cuts.append(Cut(start, len(self.drafts), self._at))
 
     # The session
@@ -386,76 +401,42 @@ class Reading:
             self.close()
 
 
-def _texts(content: list[Element] | str | None) -> list[str]:
-    if isinstance(content, str):
-        return [content] if content else []
-    return [element.text for element in content or () if element.text]
+_LOGS = frozenset({ITEM, EVENT})
 
-
-def _elements(content: list[Element] | str | None) -> list[Element]:
-    if isinstance(content, str):
-        return [Element("input_text", content)]
-    return content or []
-
-
-_SUMMARY = "Another language model started to solve this problem and produced a summary"
-
-
-def _summary(payload: Payload) -> str | None:
-    """The readable summary in a replacement history: the last text of it that says it is one."""
-    if not payload.replacement_history or len(payload.replacement_history) < 3:
-        return None
-    for item in reversed(history_of(payload.replacement_history)):
-        for text in _texts(item.content):
-            if text.startswith(_SUMMARY):
-                return text
-    return None
-
-
-def searched(action: Json, query: str | None) -> str:
-    """What a web search looked for, in words; Codex keeps nothing of what it found."""
-    if not isinstance(action, dict):
-        return query or ""
-    kind = action.get("type")
-    if kind == "find_in_page" and isinstance(action.get("pattern"), str):
-        url = action.get("url")
-        return f"Find `{action['pattern']}` in {url}" if isinstance(url, str) else str(action["pattern"])
-    queries = action.get("queries")
-    if kind == "search" and isinstance(queries, list) and queries:
-        return "\n".join(str(item) for item in queries)
-    return str(action.get("url") or action.get("query") or query or "")
-
-
-_HANDLERS: dict[tuple[str, str], Handler] = {
-    (ITEM, "message"): Reading.message,
-    (ITEM, "reasoning"): Reading.reasoning,
-    (ITEM, "function_call"): Reading.call,
-    (ITEM, "custom_tool_call"): Reading.call,
-    (ITEM, "local_shell_call"): Reading.call,
-    (ITEM, "web_search_call"): Reading.call,
-    (ITEM, "tool_search_call"): Reading.call,
-    (ITEM, "function_call_output"): Reading.result,
-    (ITEM, "custom_tool_call_output"): Reading.result,
-    (ITEM, "tool_search_output"): Reading.result,
-    (ITEM, "agent_message"): Reading.peer,
-    (EVENT, "user_message"): Reading.user_event,
-    (EVENT, "token_count"): Reading.token_count,
-    (EVENT, "task_started"): Reading.turn_start,
-    (EVENT, "turn_started"): Reading.turn_start,
-    (EVENT, "task_complete"): Reading.turn_end,
-    (EVENT, "turn_complete"): Reading.turn_end,
-    (EVENT, "turn_aborted"): Reading.aborted,
-    (EVENT, "exec_command_end"): Reading.command_end,
-    (EVENT, "patch_apply_end"): Reading.command_end,
-    (EVENT, "mcp_tool_call_end"): Reading.command_end,
-    (EVENT, "web_search_end"): Reading.search_end,
-    (EVENT, "thread_rolled_back"): Reading.rolled_back,
+_ITEMS: Table = {
+    "message": Reading.message,
+    "reasoning": Reading.reasoning,
+    "function_call": Reading.call,
+    "custom_tool_call": Reading.call,
+    "local_shell_call": Reading.call,
+    "web_search_call": Reading.call,
+    "tool_search_call": Reading.call,
+    "function_call_output": Reading.result,
+    "custom_tool_call_output": Reading.result,
+    "tool_search_output": Reading.result,
+    "agent_message": Reading.peer,
 }
 
-_ENVELOPES: dict[str, Handler] = {
+_EVENTS: Table = {
+    "user_message": Reading.user_event,
+    "token_count": Reading.token_count,
+    "agent_message": Reading.echo,
+    "agent_reasoning": Reading.echo,
+    "agent_reasoning_raw_content": Reading.echo,
+    "task_started": Reading.turn_start,
+    "turn_started": Reading.turn_start,
+    "task_complete": Reading.turn_end,
+    "turn_complete": Reading.turn_end,
+    "turn_aborted": Reading.aborted,
+    "exec_command_end": Reading.command_end,
+    "patch_apply_end": Reading.command_end,
+    "mcp_tool_call_end": Reading.command_end,
+    "web_search_end": Reading.search_end,
+    "thread_rolled_back": Reading.rolled_back,
+}
+
+_OTHERS: Table = {
     "turn_context": Reading.turn_context,
     "compacted": Reading.compacted,
     "session_meta": Reading.session_meta,
 }
-
-__all__ = ["BOOKKEEPING", "WEB_SEARCH", "Cut", "Reading"]

@@ -6,32 +6,37 @@ one comes twice in a file, its occurrence is added, so that no two rows of a ses
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 
 from handrail.harnesses.codex.wire import Payload
 
 
 class RowIds:
-    """Gives out the uids of one file, in file order."""
+    """Gives out the uids of one file, in file order; ``raw`` gives the bytes of a row."""
 
-    __slots__ = ("_seen",)
+    __slots__ = ("_raw", "_seen")
 
-    def __init__(self) -> None:
+    def __init__(self, raw: Callable[[int], bytes]) -> None:
+        self._raw = raw
         self._seen: dict[str, int] = {}
 
-    def uid(self, payload: Payload, raw: bytes) -> str:
-        """The uid of the record ``raw`` with ``payload``."""
+    def uid(self, payload: Payload, row: int) -> str:
+        """The uid of the record in ``row``, whose payload is ``payload``."""
         if payload.id:
             return self.unique(payload.id)
         if payload.call_id:
             return self.unique(f"{payload.call_id}:output" if payload.type.endswith("output") else payload.call_id)
-        return self.unique(hashed(raw))
+        return self.unique(hashed(self._raw(row)))
 
     def unique(self, name: str) -> str:
         """``name``, with its occurrence when it was given out before."""
-        count = self._seen.get(name, 0) + 1
-        self._seen[name] = count
-        return name if count == 1 else f"{name}#{count}"
+        seen = self._seen
+        if name not in seen:
+            seen[name] = 1
+            return name
+        seen[name] += 1
+        return self.unique(f"{name}#{seen[name]}")
 
 
 def hashed(raw: bytes) -> str:

@@ -50,7 +50,7 @@ class Git(Struct, gc=False):
     branch: str | None = None
 
 
-class Payload(Struct):
+class Payload(Struct, gc=False):
     """The fields of every kind of payload that are read."""
 
     type: str = ""
@@ -109,7 +109,7 @@ class Payload(Struct):
     approvals_reviewer: str | None = None
 
 
-class Row(Struct):
+class Row(Struct, gc=False):
     """One line."""
 
     timestamp: str | None = None

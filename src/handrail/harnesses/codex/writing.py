@@ -35,7 +35,7 @@ class _Writer:
     def __init__(self, common: Transcript[Common]) -> None:
         self.lines: list[bytes] = []
         self.losses = Losses()
-        self.ids = RowIds()
+        self.ids = RowIds(self.lines.__getitem__)
         self.time = ""
         self._body = common.body
         self._blocks = BlockWriter(self)

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _NEVER_TURNS = frozenset({Author.HARNESS, Author.HOST})
 _ABORTED = (
     "<turn_aborted>\nThe user interrupted the previous turn on purpose. Any running unified exec processes may still "
-    "be running in the background. If any tools/commands were aborted, they may have partially executed.\n</turn_aborted>"
+    "be running in the background. If any tools/commands were aborted, they may have partially executed.\n"
+    "</turn_aborted>"
 )
 
 Numbered = tuple[int, Block]
