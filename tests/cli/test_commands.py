@@ -22,8 +22,10 @@ def test_without_a_command_it_says_what_is_here(home: Home) -> None:
     ended = handrail(home)
     assert (ended.code, ended.err) == (0, "")
     claude, codex = ended.text.splitlines()[1:3]
-    assert claude.split()[-5:] == ["2026-05-01", "2026-05-02", "1", "2"][-5:] or "Claude Code" in claude
-    assert "Codex" in codex
+    assert claude.split()[:3] == ["Claude", "Code", "2"]
+    assert claude.split()[-4:] == ["2026-05-01", "2026-05-02", "1", "2"]
+    assert codex.split()[:2] == ["Codex", "1"]
+    assert codex.split()[-4:] == ["2026-05-03", "2026-05-03", "0", "0"]
     assert "You stepped in 2 times in 7 rounds: 28.6 per 100 rounds." in ended.text
 
 
@@ -54,6 +56,15 @@ def test_ls_can_be_narrowed_and_limited(home: Home) -> None:
     assert ids == [TORN_ID]
     limited = handrail(home, "ls", "-n", "1")
     assert "1 of 3 sessions" in limited.err
+
+
+def test_a_project_can_be_named_by_its_folder(home: Home) -> None:
+    def listed(project: str) -> list[str]:
+        return [row["id"] for row in handrail(home, "ls", "--json", "--project", project).value["sessions"]]
+
+    assert listed("/srv/shop") == listed("/srv/other/../shop/") == [TORN_ID, CLAUDE_ID]
+    assert listed("/srv") == [CODEX_ID, TORN_ID, CLAUDE_ID]
+    assert listed(".") == []
 
 
 def test_show_prints_the_messages_of_a_range(home: Home) -> None:

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from handrail import registry
 from handrail.cli.program import COMMANDS
 from handrail.cli.reference import render_reference
+from handrail.cli.schemas import RESULTS, render_schemas
 from tests.cli.homes import CODEX_ID, empty_home, make_home
 from tests.cli.shell import handrail
 
@@ -138,6 +140,18 @@ def test_completion_offers_commands_and_harnesses(tmp_path: Path) -> None:
 
 def test_the_page_of_reference_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == render_reference(), "run python -m handrail.cli.reference > docs/cli.md"
+
+
+def test_the_schemas_of_json_output_are_up_to_date() -> None:
+    remedy = "run python -m handrail.cli.schemas > docs/cli.schema.json"
+    assert PAGE.with_suffix(".schema.json").read_text(encoding="utf-8") == render_schemas(), remedy
+
+
+@pytest.mark.parametrize("arguments", [[], ["ls"], ["show", CODEX_ID], ["moments", "--all"], ["demo"]])
+def test_what_is_printed_as_json_fits_its_schema(tmp_path: Path, arguments: list[str]) -> None:
+    result = RESULTS[" ".join(["handrail", *arguments[:1]])]
+    printed = handrail(make_home(tmp_path), *arguments, "--json").out
+    assert msgspec.json.decode(printed, type=result).schema_version == 1
 
 
 def test_a_demo_shows_own_sessions_and_the_sample_where_there_are_none(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
@@ -105,6 +106,22 @@ def take_sessions(context: click.Context, _parameter: click.Parameter, value: An
 
 NAMES_SESSIONS = {"ignore_unknown_options": True}
 """Settings of a command whose argument has ``take_sessions``, so that ``-#5-12`` reaches it."""
+
+
+def project_option(function: Function) -> Function:
+    """``--project``: a name, a glob of names, or a folder, which is made absolute."""
+    return click.option(
+        "--project",
+        metavar="NAME",
+        callback=_take_project,
+        help="Only this project: a folder's name, a glob of names, or a path.",
+    )(function)
+
+
+def _take_project(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    if value is None or not (value in {".", "..", "~"} or os.sep in value):
+        return value
+    return str(Path(value).expanduser().resolve())
 
 
 def since_option(function: Function) -> Function:

@@ -38,8 +38,9 @@ _JSON = """\
 ## JSON
 
 With `--json` a command prints one object with a `schema_version`. It grows by new keys; the version is raised when a
-key changes its meaning or goes. Times are RFC 3339 in UTC, null when they are unknown. An error is one object on
-standard error: `{"schema_version":1,"error":{"code":…,"message":…,"hint":…}}`.
+key changes its meaning or goes. [cli.schema.json](cli.schema.json) holds the schemas. Times are RFC 3339 in UTC, null
+when they are unknown. An error is one object on standard error:
+`{"schema_version":1,"error":{"code":…,"message":…,"hint":…}}`.
 """
 
 _SHARED = frozenset({"json", "tz", "no_color", "root"})

@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from handrail import app
-from handrail.cli.options import harness_option, shared_options, since_option
+from handrail.cli.options import harness_option, project_option, shared_options, since_option
 from handrail.cli.surface import Surface
 
 DEFAULT_LIMIT = 50
@@ -15,7 +15,7 @@ DEFAULT_LIMIT = 50
 
 @click.command("ls")
 @harness_option("--harness", help="Only this harness.")
-@click.option("--project", metavar="NAME", help="Only this project: a folder's name, a glob of names, or a path.")
+@project_option
 @since_option
 @click.option(
     "-n", "--limit", metavar="N", type=click.IntRange(0), help="At most N; 0 for all (default 50, with --json all)."

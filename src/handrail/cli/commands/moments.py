@@ -7,7 +7,14 @@ from datetime import datetime
 import click
 
 from handrail import app
-from handrail.cli.options import NAMES_SESSIONS, harness_option, shared_options, since_option, take_sessions
+from handrail.cli.options import (
+    NAMES_SESSIONS,
+    harness_option,
+    project_option,
+    shared_options,
+    since_option,
+    take_sessions,
+)
 from handrail.cli.surface import Surface
 
 DEFAULT_LIMIT = 20
@@ -19,7 +26,7 @@ _TRIGGER_HELP = f"Only moments of this kind: {', '.join(TRIGGERS)}."
 @click.argument("references", callback=take_sessions, metavar="[SESSION]...", nargs=-1)
 @since_option
 @harness_option("--harness", help="Only this harness; a file is read as this harness's.")
-@click.option("--project", metavar="NAME", help="Only this project: a folder's name, a glob of names, or a path.")
+@project_option
 @click.option("--trigger", metavar="KIND", type=click.Choice(TRIGGERS), help=_TRIGGER_HELP)
 @click.option("--all", "candidates", is_flag=True, help="Candidates too: follow-ups and other weak evidence.")
 @click.option(

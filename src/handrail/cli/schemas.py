@@ -1,0 +1,49 @@
+"""JSON Schema of what commands print with ``--json``: ``python -m handrail.cli.schemas > docs/cli.schema.json``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+import msgspec
+
+from handrail import app
+
+RESULTS: dict[str, type[Any]] = {
+    "handrail": app.Overview,
+    "handrail ls": app.SessionList,
+    "handrail show": app.Shown,
+    "handrail moments": app.MomentList,
+    "handrail crop": app.Written,
+    "handrail convert": app.Written,
+    "handrail export": app.Written,
+    "handrail demo": app.Demo,
+}
+
+
+def render_schemas() -> str:
+    """One document: the schema of each command under ``commands``, their parts under ``$defs``."""
+    roots, parts = msgspec.json.schema_components(tuple(RESULTS.values()), ref_template="#/$defs/{name}")
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What handrail prints with --json",
+        "commands": dict(zip(RESULTS, roots, strict=True)),
+        "$defs": parts,
+    }
+    return json.dumps(_without_prose(document), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _without_prose(schema: Any) -> Any:
+    """``schema`` without its descriptions, so that a better docstring is no change of what is promised."""
+    if isinstance(schema, list):
+        return [_without_prose(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # A property may be called "description"; its value is a schema then, and not a text.
+    kept = ((key, value) for key, value in schema.items() if key != "description" or not isinstance(value, str))
+    return {key: _without_prose(value) for key, value in kept}
+
+
+if __name__ == "__main__":
+    click.echo(render_schemas(), nl=False)
