@@ -47,6 +47,11 @@ class _LosesTitlesAndSaysSo(_LosesTitles):
         return native, Loss(items=items)
 
 
+class _CriesWolf(EchoCodec):
+    def write(self, common: Transcript[Common]) -> tuple[Native, Loss]:
+        return super().write(common)[0], Loss(items=(LossItem(what="meta.cwd", why="who knows"),))
+
+
 class _TakesAllForPeople(EchoCodec):
     def to_common(self, native: Native, branch: str | None = None) -> Transcript[Common]:
         session = super().to_common(native, branch)
@@ -82,6 +87,7 @@ class _CountsItsWrites(EchoCodec):
         (_TakesAllForPeople(), 10),
         (_TakesAllForPeople(), 16),
         (_CountsItsWrites(), 11),
+        (_CriesWolf(), 20),
     ],
 )
 def test_a_wrong_codec_fails_its_rule(codec: EchoCodec, number: int) -> None:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from handrail.errors import TranscriptError
 from handrail.testing import hostile, strategies
 from handrail.testing.contracts.rules import Rule
-from handrail.testing.differences import differences, unaccounted
+from handrail.testing.differences import differences, unaccounted, unfounded
 from handrail.testing.examples import EXAMPLES, PLAIN
 from handrail.transcripts.codec import Codec, HarnessInfo, Parts, is_person
 from handrail.transcripts.model import Author, Common, Text, ToolResult, Transcript, Via, to_json
@@ -270,6 +270,18 @@ def _loss_points_at_the_source(case: CodecCase) -> None:
     check()
 
 
+def _loss_is_no_wolf_crier(case: CodecCase) -> None:
+    @_quick
+    @given(strategies.conversations())
+    def check(source: Transcript[Common]) -> None:
+        native, loss = case.codec.write(source)
+        back = case.codec.to_common(native)
+        idle = unfounded(loss, differences(source, back, loss))
+        assert not idle, "\n".join(["named in the Loss, but it came through:", *map(str, idle)])
+
+    check()
+
+
 def _written_is_sound(case: CodecCase) -> None:
     @_quick
     @given(strategies.conversations())
@@ -379,5 +391,6 @@ CODEC_RULES: tuple[Rule[CodecCase], ...] = (
     Rule(17, "half a character is written and reads back", _broken_characters_are_written),
     Rule(18, "a native crop reads back as the session's crop, and is refused as it is", _native_crop_is_the_crop),
     Rule(19, "what was read of bad bytes can be written, or is refused", _what_was_read_of_bad_bytes_is_written),
+    Rule(20, "the Loss names nothing that came through", _loss_is_no_wolf_crier),
 )
 """The suite, in the order that finds the simplest cause first."""
