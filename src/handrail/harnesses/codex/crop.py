@@ -29,6 +29,7 @@ def crop_rollout(rollout: Rollout, spans: Sequence[Span]) -> bytes:
     lines: list[bytes] = []
     context: bytes | None = None
     is_cut = False
+    last = BOOKKEEPING
     rows = rollout.main.rows
     for index, row in enumerate(rows):
         owner = rollout.reading.owners[index]
@@ -41,9 +42,10 @@ def crop_rollout(rollout: Rollout, spans: Sequence[Span]) -> bytes:
             lines.append(_without_last_words(row) if _holds_last_words(row) else raw)
             continue
         if owner in kept:
-            if is_cut:
+            if is_cut and owner != last:
                 lines.append(context or jsonio.encode(_context(row)))
-                is_cut = False
+            is_cut = False
+            last = owner
             lines.append(raw)
             continue
         is_cut = True

@@ -115,8 +115,6 @@ class Reading:
     # Drafts
 
     def _draft(self, kind: int) -> Draft:
-        if kind == RESPONSE:
-            self._deliver_searches()
         draft = Draft(kind, self._row.timestamp, self._model, self._origin)
         self.drafts.append(draft)
         self._open = draft
@@ -136,17 +134,25 @@ class Reading:
         """Add what the model said to the open response, or begin one."""
         draft = self._open
         if draft is None or draft.kind != RESPONSE:
-            draft = self._draft(RESPONSE)
-            self._last_response = len(self.drafts) - 1
-            self._tokens.has_response = True
-            counted = self._tokens.take()
-            if counted is not None:
-                draft.usage = counted[0]
-                self.owners[counted[1]] = len(self.drafts) - 1
+            draft = self._begin_response()
         self._response = draft
         if self._echoes:
             self._own_echoes()
         self.into(draft, payload).content.append(block)
+        return draft
+
+    def _begin_response(self) -> Draft:
+        """The open response, or a new one with what was counted for it before it came."""
+        if self._open is not None and self._open.kind == RESPONSE:
+            return self._open
+        self._deliver_searches()
+        draft = self._draft(RESPONSE)
+        self._last_response = len(self.drafts) - 1
+        self._tokens.has_response = True
+        counted = self._tokens.take()
+        if counted is not None:
+            draft.usage = counted[0]
+            self.owners[counted[1]] = self._last_response
         return draft
 
     def echo(self, payload: Payload) -> None:
@@ -201,6 +207,8 @@ class Reading:
 
     def call(self, payload: Payload) -> None:
         is_search = payload.type == "web_search_call"
+        if is_search:
+            self._begin_response()
         call_id = self._searches.call(payload, self._at) if is_search else payload.call_id
         if call_id is None:
             call_id = payload.id or self._ids.unique(payload.type)
@@ -220,6 +228,8 @@ class Reading:
         """The results of the searches a provider made inside a response are delivered after it."""
         for call_id, content, row in self._searches.take():
             draft = self.deliver(RESULTS)
+            if not draft.content:
+                draft.timestamp = self.rows[row].timestamp
             draft.uids.append(self._ids.unique(f"{call_id}:output"))
             draft.content.append(ToolResult(call_id, content))
             self.owners[row] = len(self.drafts) - 1
@@ -296,6 +306,7 @@ class Reading:
 
     def _note(self, payload: Payload, blocks: list[Block]) -> None:
         if blocks:
+            self._deliver_searches()
             self.into(self.deliver(NOTES), payload).content += blocks
 
     def peer(self, payload: Payload) -> None:
@@ -319,6 +330,7 @@ class Reading:
     # Interrupts and compactions
 
     def _interrupt_mark(self, payload: Payload) -> None:
+        self._deliver_searches()
         self.into(self.deliver(NOTES), payload).content.append(Interrupt())
 
     def aborted(self, payload: Payload) -> None:
@@ -360,6 +372,7 @@ class Reading:
         self._deliver_searches()
         self.close()
         self._turns.end()
+        self._searches.forget()
 
     def token_count(self, payload: Payload) -> None:
         found = self._tokens.read(payload.info)

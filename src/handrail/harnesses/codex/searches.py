@@ -41,18 +41,19 @@ class Searches:
         self._found: list[Found] = []
 
     def call(self, payload: Payload, row: int) -> str | None:
-        """The id of a search item: that of the event before it that tells the same, else its own, if it has one."""
+        """The id of a search item: its own if it has one, else that of the event before it that tells the same."""
         for place, (event, at) in enumerate(self._events):
             if event.action == payload.action or (payload.action is None and at == row - 1):
                 del self._events[place]
-                return self._find(event.call_id or payload.id, event, at)
-        return payload.id
+                return self._find(payload.call_id or payload.id or event.call_id, event, at)
+        return payload.call_id or payload.id
 
     def wait(self, payload: Payload, draft: Draft) -> None:
         """The last block of ``draft`` is a search; its event may follow."""
         block = draft.content[-1]
         if type(block) is ToolUse and all(found.call_id != block.id for found in self._found):
-            self._open.append(_Open(payload.action, draft, len(draft.content) - 1, payload.id is not None))
+            has_id = bool(payload.call_id or payload.id)
+            self._open.append(_Open(payload.action, draft, len(draft.content) - 1, has_id))
 
     def event(self, payload: Payload, row: int) -> None:
         """Join the event with the open search that did the same, or keep it for one that follows."""
@@ -73,11 +74,14 @@ class Searches:
         return call_id
 
     def take(self) -> list[Found]:
-        """The outcomes so far, once; nothing that is open or untold reaches past this point."""
+        """The outcomes so far, once."""
         found, self._found = self._found, []
+        return found
+
+    def forget(self) -> None:
+        """The turn is over: what is open stays open, and what is untold belongs to nobody."""
         self._open.clear()
         self._events.clear()
-        return found
 
 
 def searched(action: Json, query: str | None) -> str:

@@ -8,6 +8,7 @@ from handrail import jsonio
 from handrail.harnesses.codex import speakers
 from handrail.harnesses.codex.calls import is_kept, write_call
 from handrail.harnesses.codex.outputs import read_output, write_output
+from handrail.harnesses.codex.searches import searched
 from handrail.harnesses.codex.wire import Element
 from handrail.transcripts.calls import call_name
 from handrail.transcripts.model import (
@@ -47,6 +48,7 @@ class BlockWriter:
         self._losses = writer.losses
         self._names: dict[str, str] = {}
         self._refused: set[str] = set()
+        self._searches: dict[str, Json] = {}
         self._message = 0
         self._first: str | None = None
         self._is_results = False
@@ -164,6 +166,8 @@ class BlockWriter:
             if not is_kept(bare, native):
                 self._lost(number, "tool_use", "Codex spells this call in another way")
         self._names[block.id] = call_name(block.call)
+        if native["type"] == "web_search_call" and block.id:
+            self._searches[block.id] = native["action"]
         self._item(native, block.id or None)
 
     # A delivery
@@ -191,7 +195,25 @@ class BlockWriter:
             has_item = True
             place = end
 
+    def _search_result(self, number: int, block: ToolResult, action: Json) -> None:
+        """A search is answered by an event: a provider's own tool has no output item."""
+        if block.is_error:
+            self._lost(number, "tool_result.is_error", "a search does not fail in Codex")
+        if block.refusal is not None:
+            self._lost(number, "tool_result.refusal", "a search is not refused in Codex")
+        event = {"type": "web_search_end", "call_id": block.tool_use_id, "query": "", "action": action}
+        if block.content != searched(action, ""):
+            event["results"] = block.content
+            if block.content is None:
+                self._lost(number, "tool_result.content", "a search without results is told in words")
+        self._writer.event(event)
+        uid = self._writer.uid(f"{block.tool_use_id}:output", b"")
+        self._first = self._first or uid
+
     def _result(self, number: int, block: ToolResult) -> None:
+        if block.tool_use_id in self._searches:
+            self._search_result(number, block, self._searches.pop(block.tool_use_id))
+            return
         name = self._names.get(block.tool_use_id, "")
         output = write_output(block, name)
         content, is_error, refusal = read_output(output, name)
