@@ -57,11 +57,16 @@ def test_a_dash_is_standard_input(tmp_path: Path) -> None:
     assert (opened.session.meta.id, opened.spans()) == ("alpha-1", (Span(1, 2),))
 
 
-def test_a_folder_and_a_name_with_a_nul_are_no_files(tmp_path: Path) -> None:
-    machine = put(tmp_path / "store")
-    for typed in (str(tmp_path), "a\x00b"):
-        with pytest.raises(SessionNotFound):
-            open_session(machine, typed)
+@pytest.mark.parametrize("typed", ["a\x00b", "a" * 5000, "\ud800"])
+def test_what_cannot_be_the_name_of_a_file_is_just_not_found(tmp_path: Path, typed: str) -> None:
+    with pytest.raises(SessionNotFound):
+        open_session(put(tmp_path), typed)
+
+
+def test_a_folder_is_said_to_be_one(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is a folder") as caught:
+        open_session(put(tmp_path / "store"), str(tmp_path))
+    assert "--root" in str(caught.value.hint)
 
 
 def test_several_sessions_that_start_alike_are_ambiguous(tmp_path: Path) -> None:

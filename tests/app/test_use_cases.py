@@ -109,6 +109,13 @@ def test_moments_of_named_sessions_only(tmp_path: Path) -> None:
     assert [row.session for row in found.moments] == ["b"]
 
 
+@pytest.mark.parametrize(("typed", "stepins", "rounds"), [("alpha#1-4", 1, 2), ("alpha#4-6", 0, 2), ("alpha", 1, 3)])
+def test_a_range_counts_what_stands_in_it(tmp_path: Path, typed: str, stepins: int, rounds: int) -> None:
+    found = app.moments(put(tmp_path, session("alpha-1", DENIAL)), references=(typed,))
+    assert (found.summary.stepins, found.summary.rounds) == (stepins, rounds)
+    assert {row.short_id for row in found.moments} <= {"alpha"}
+
+
 def test_a_session_that_cannot_be_read_is_reported_and_the_others_are_not_lost(tmp_path: Path) -> None:
     machine = put(tmp_path, session("a", DENIAL), session("b", DENIAL))
     refs = list(machine.catalog().sessions)

@@ -50,6 +50,16 @@ def test_a_session_of_3_gb_is_listed_from_its_ends(tmp_path: Path) -> None:
     assert row["size_bytes"] == path.stat().st_size > HUGE_BYTES
 
 
+def test_a_last_row_longer_than_a_listing_reads_is_no_damage(tmp_path: Path) -> None:
+    home = empty_home(tmp_path)
+    rows = claude_rows(CLAUDE_ID)[1:]
+    rows[-1]["message"]["content"][0]["text"] = "long " * 50_000
+    path = _projects(home) / f"{CLAUDE_ID}.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    (row,) = _listed(home)
+    assert row["is_whole"] is True
+
+
 def test_thousands_of_sessions_are_listed_in_little_memory(tmp_path: Path) -> None:
     home = empty_home(tmp_path)
     folder = _projects(home)

@@ -16,9 +16,9 @@ from handrail.app.opening import Opened, open_ref, open_session
 from handrail.clock import Clock, SystemClock
 from handrail.errors import HandrailError
 from handrail.learning.interventions import Intervention, find_interventions
-from handrail.library import Unread, project_name
+from handrail.library import Unread, parse_reference, project_name
 from handrail.transcripts.codec import Branch, SessionRef
-from handrail.transcripts.model import Common
+from handrail.transcripts.model import Common, Message
 
 Progress = Callable[[int, int], None]
 """Told how many sessions are done, of how many."""
@@ -76,8 +76,7 @@ def moments(
     total = len(references)
     found: Iterator[Mined]
     if references:
-        opened = (open_session(machine, text, harness=wanted.sessions.harness, stdin=stdin) for text in references)
-        found = (mine(session, session.source.id) for session in opened)
+        found = (mine_reference(machine, text, wanted.sessions.harness, stdin) for text in references)
     else:
         catalog = machine.catalog()
         unread.extend(catalog.unread)
@@ -130,6 +129,22 @@ def iter_mined(
         on_progress(total, total)
 
 
+def mine_reference(machine: Machine, text: str, harness: str | None, stdin: Callable[[], bytes] | None = None) -> Mined:
+    """What the session that ``text`` names gives; with a range only what stands in it on the live line.
+
+    The session is called in the rows as it was called in ``text``, which is enough to open it again.
+    """
+    opened = open_session(machine, text, harness=harness, stdin=stdin)
+    if not opened.ranges:
+        return mine(opened, text)
+    spans = opened.spans()
+    mined = mine(opened, parse_reference(text).source)
+    inside = {index for span in spans for index in range(span.start, span.end)}
+    rows = tuple(row for row in mined.rows if row.branch is None and row.message - 1 in inside)
+    rounds = sum(_is_round(opened.session.body[index]) for index in inside)
+    return msgspec.structs.replace(mined, rows=rows, rounds=rounds)
+
+
 def mine(opened: Opened, short_id: str) -> Mined:
     """The moments of one session, every candidate included."""
     branches = opened.info.codec.branches(opened.native)
@@ -141,9 +156,14 @@ def mine(opened: Opened, short_id: str) -> Mined:
         harness=opened.info.name,
         session=opened.source.id,
         project=project_name(opened.session.meta.cwd),
-        rounds=sum(message.role == "assistant" and message.origin is None for message in opened.session.body),
+        rounds=sum(map(_is_round, opened.session.body)),
         rows=tuple(_row(moment, opened, short_id, places[moment.branch]) for moment in found),
     )
+
+
+def _is_round(message: Message) -> bool:
+    """Whether ``message`` is a response of the model, and not one that was copied from another session."""
+    return message.role == "assistant" and message.origin is None
 
 
 class _Place(NamedTuple):

@@ -20,6 +20,7 @@ from handrail.transcripts.model import Common, Transcript
 from handrail.transcripts.spans import Span
 
 STDIN = "-"
+_FOLDER_HINT = "--root HARNESS=PATH lists and opens what lies in a folder"
 
 
 class Source(Struct, frozen=True, kw_only=True, gc=False):
@@ -90,6 +91,8 @@ def _look_up(
     if whole := catalog.find_exact(reference.whole):
         return whole, ()
     found = catalog.find_exact(reference.source) or catalog.find_prefix(reference.source)
+    if found is None and _is_folder(reference.source):
+        raise StoreError(f"{reference.source} is a folder, not a session", hint=_FOLDER_HINT)
     if found is None:
         raise not_found(reference.source, harness)
     return found, reference.ranges
@@ -107,11 +110,21 @@ def _document(
 
 
 def _is_document(name: str) -> bool:
+    mode = _mode(name)
+    return mode is not None and not stat.S_ISDIR(mode)
+
+
+def _is_folder(name: str) -> bool:
+    mode = _mode(name)
+    return mode is not None and stat.S_ISDIR(mode)
+
+
+def _mode(name: str) -> int | None:
+    """What kind of file ``name`` is; None when there is none, or when it cannot be a name of one."""
     try:
-        mode = os.stat(name).st_mode  # noqa: PTH116 - a name with a NUL is answered, not raised
+        return os.stat(name).st_mode  # noqa: PTH116 - pathlib raises for a name that is too long
     except (OSError, ValueError):
-        return False
-    return not stat.S_ISDIR(mode)
+        return None
 
 
 def _open_bytes(

@@ -196,7 +196,9 @@ def _read_ends(handle: int, size: int) -> bytes:
         head = os.pread(handle, min(size, _LONG_HEAD_BYTES), 0)
     start = max(len(head), size - TAIL_BYTES)
     tail = os.pread(handle, size - start, start)
-    return head[: head.rfind(b"\n") + 1] + tail[tail.find(b"\n") + 1 :]
+    # Without a line feed the tail is the middle of one long row, which nothing here can judge.
+    _, _, whole = tail.partition(b"\n")
+    return head[: head.rfind(b"\n") + 1] + whole
 
 
 def _last_time(rows: Rows[Row]) -> datetime | None:
