@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from handrail.learning.interventions import Intervention, Trigger, find_interventions
+from handrail.learning.interventions import Intervention, Trigger, Verdict, find_interventions
 from handrail.learning.moment import MAX_TOOLS_AFTER
 from handrail.learning.surroundings import EXCERPT_CHARS
 from handrail.transcripts.calls import parse_call
@@ -348,9 +348,10 @@ def test_tools_after_are_distinct_few_and_end_where_the_person_speaks_again() ->
 def test_a_scorer_decides_on_followups_and_on_nothing_else() -> None:
     asked: list[tuple[str, Block]] = []
 
-    def scorer(moment: Intervention, line: Common, at: int) -> tuple[str, ...]:
+    def scorer(moment: Intervention, line: Common, at: int) -> Verdict:
         asked.append((moment.text, line[at].content[0]))
-        return ("it corrects",) if "wrong" in moment.text else ()
+        is_wrong = "wrong" in moment.text
+        return Verdict(is_candidate=is_wrong, is_stepin=is_wrong, reasons=("it corrects",) if is_wrong else ())
 
     whole = session(
         user("go"),

@@ -15,40 +15,47 @@ from handrail.ids import short_hash
 from handrail.learning.events import Event, events_of
 from handrail.learning.gaps import Gap, iter_gaps
 from handrail.learning.lines import REACH, Line, line_of
-from handrail.learning.moment import Intervention, Trigger
+from handrail.learning.moment import Intervention, Trigger, Verdict
 from handrail.learning.provenance import builtin_tools
 from handrail.learning.rewinds import Forks, find_forks
 from handrail.learning.surroundings import Surroundings
 from handrail.transcripts.codec import Branch
 from handrail.transcripts.model import Common, Message, Meta, Transcript
 
-__all__ = ["Intervention", "Scorer", "Trigger", "find_interventions"]
+__all__ = ["Intervention", "Scorer", "Trigger", "Verdict", "find_interventions", "shipped_scorer"]
 
 _PROMPTS_COMPARED = 2
 
 
 class Scorer(Protocol):
-    """Decides whether the follow-up ``moment`` is a step-in; ``line[at]`` is the message it stands in.
+    """Judges whether the follow-up ``moment`` is a step-in; ``line[at]`` is the message it stands in.
 
-    ``line`` is the live line, or a branch with the last ``REACH`` messages before it. Returns the reasons why it is
-    one, as phrases that hold nothing from the session; none when it is not.
+    ``line`` is the live line, or a branch with the last ``REACH`` messages before it.
     """
 
-    def __call__(self, moment: Intervention, line: Common, at: int) -> tuple[str, ...]: ...
+    def __call__(self, moment: Intervention, line: Common, at: int) -> Verdict: ...
+
+
+def shipped_scorer(moment: Intervention, line: Common, at: int) -> Verdict:
+    """The scorer that comes with this package (``pushback``), loaded when a follow-up is first judged."""
+    from handrail.learning.pushback import score_pushback
+
+    return score_pushback(moment, line, at)
 
 
 def find_interventions(
     session: Transcript[Common],
     branches: Sequence[Branch] = (),
     *,
-    scorer: Scorer | None = None,
+    scorer: Scorer | None = shipped_scorer,
     tools: Collection[str] = (),
 ) -> tuple[Intervention, ...]:
     """Every moment of ``session`` in which a person stepped in or may have, in the order of the live line.
 
-    ``branches`` are the session's other lines; what happened on one stands where it leaves. Without a ``scorer``
-    every follow-up is a candidate only. ``tools`` are tool names from the owner's own configuration, which the
-    clean view may show beside the harness's built-ins. Raises nothing, however odd the session is.
+    ``branches`` are the session's other lines; what happened on one stands where it leaves. ``scorer`` judges the
+    follow-ups; with None each of them is a candidate only. ``tools`` are tool names from the owner's own
+    configuration, which the clean view may show beside the harness's built-ins. Raises nothing, however odd the
+    session is.
     """
     case = _Case(
         session,
@@ -69,8 +76,9 @@ def find_interventions(
 def _judged(moment: Intervention, line: Line, scorer: Scorer | None) -> Intervention:
     if scorer is None or moment.trigger != Trigger.FOLLOWUP:
         return moment
-    reasons = scorer(moment, line.body, line.start + moment.at)
-    return msgspec.structs.replace(moment, is_stepin=True, reasons=reasons) if reasons else moment
+    verdict = scorer(moment, line.body, line.start + moment.at)
+    reasons = verdict.reasons if verdict.is_candidate and verdict.reasons else moment.reasons
+    return msgspec.structs.replace(moment, is_stepin=verdict.is_stepin, reasons=reasons, verdict=verdict)
 
 
 class _Case(NamedTuple):

@@ -48,6 +48,21 @@ _WORDLESS = {
 _NO_WORDS = "[no words]"
 
 
+class Verdict(Struct, frozen=True, kw_only=True, gc=False):
+    """What a scorer says of a follow-up.
+
+    ``likelihood`` (0 to 1) that it is a step-in, None where the scorer has no number. ``is_candidate``: worth a closer
+    look; ``is_stepin``: to be counted as one. ``reasons`` speak for it, ``doubts`` against, the weightiest first, in
+    phrases of ours that hold nothing from the session.
+    """
+
+    likelihood: float | None = None
+    is_candidate: bool = False
+    is_stepin: bool = False
+    reasons: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
 class Intervention(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One moment in a session where a person stepped in, or may have.
 
@@ -62,7 +77,8 @@ class Intervention(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     ``tools_before`` and ``tools_after`` are names, never arguments; refused calls stand last. ``known_tools`` are
     those of them that are built-ins of the harness or named by the owner.
 
-    ``is_stepin`` false is a candidate. ``reasons`` are phrases of ours and hold nothing from the session.
+    ``is_stepin`` false is a candidate. ``reasons`` say why it is, or may be, a step-in, in phrases of ours that hold
+    nothing from the session. ``verdict`` is what the scorer said of a follow-up, doubts included.
     """
 
     trigger: Trigger
@@ -84,6 +100,7 @@ class Intervention(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     left: str | None = None
     until: int = 0
     known_tools: frozenset[str] = frozenset()
+    verdict: Verdict | None = None
 
     def user_evidence_only(self) -> Intervention:
         """The clean view: the person's own words, the trigger, the position, and tool names from closed sets.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from handrail.transcripts.model import (
@@ -13,6 +14,7 @@ from handrail.transcripts.model import (
     Text,
     ToolCall,
     ToolResult,
+    ToolUse,
     Via,
 )
 
@@ -26,7 +28,7 @@ class Turn(NamedTuple):
     """A person's follow-up and its surroundings.
 
     ``said`` are the agent's last words before it and ``answer`` its first words after it; both are empty where there
-    are none. ``previous`` is what the person had said before, ``position`` how many turns they had taken by then.
+    are none. ``previous`` is what the person had said before; ``is_second``: that was the first thing they said.
     ``calls`` were made between that turn and this one, ``next_calls`` until the person spoke again. ``errors`` counts
     failed results among ``calls``. ``worked_s`` is how long the agent worked, ``waited_s`` how long the person took
     (seconds; None where the record has no times). ``is_stopped_next``: they stopped the agent after this turn.
@@ -36,11 +38,10 @@ class Turn(NamedTuple):
     previous: str = ""
     said: str = ""
     answer: str = ""
-    position: int = 1
+    is_second: bool = False
     calls: Sequence[ToolCall] = ()
     next_calls: Sequence[ToolCall] = ()
     errors: int = 0
-    is_last_error: bool = False
     worked_s: float | None = None
     waited_s: float | None = None
     is_stopped_next: bool = False
@@ -60,25 +61,51 @@ def typed(message: Message) -> str:
 
 
 def turn_at(line: Common, at: int, words: str) -> Turn:
-    """The turn that begins in ``line[at]`` and says ``words``."""
-    begin = _back(line, at)
-    behind = _ahead(line, at)
-    end = _end(line, behind)
-    before, after = line[begin + 1 : at], line[behind:end]
+    """The turn that begins in ``line[at]`` and says ``words``; costs the stretch around it, not the whole line."""
+    begin = _spoke_before(line, at)
+    behind = _answered_from(line, at)
+    end = next((index for index in range(behind, len(line)) if is_person(line[index])), len(line))
+    before = line[max(begin + 1, at - _MAX_MESSAGES) : at]
+    after = line[behind : min(end, behind + _MAX_MESSAGES)]
     results = [block for message in before for block in message.content if type(block) is ToolResult]
-    previous = line[begin] if begin >= 0 else None
     last = next((message.timestamp for message in reversed(before) if message.timestamp), None)
     return Turn(
         words=words,
-        previous=typed(previous) if previous else "",
+        previous=typed(line[begin]) if begin >= 0 else "",
         said=next((text for message in reversed(before) if (text := _said(message))), ""),
         answer=next((text for message in after if (text := _said(message))), ""),
-        position=sum(is_person(message) for message in line[max(0, at - _MAX_MESSAGES) : at]),
+        is_second=begin >= 0 and _spoke_before(line, begin) < 0,
         calls=_calls(before)[-MAX_CALLS:],
         next_calls=_calls(after)[:MAX_CALLS],
         errors=sum(result.is_error for result in results),
-        is_last_error=bool(results) and results[-1].is_error,
-        worked_s=_seconds(previous, last),
-        waited_s=(stamp - last).total_seconds() if last and (stamp := line[at].timestamp) else None,
+        worked_s=_seconds(line[begin].timestamp if begin >= 0 else None, last),
+        waited_s=_seconds(last, line[at].timestamp),
         is_stopped_next=any(type(block) is Interrupt for message in after for block in message.content),
     )
+
+
+def _spoke_before(line: Common, at: int) -> int:
+    """Where the person spoke last before ``at``; -1 where they had not."""
+    return next((index for index in range(at - 1, -1, -1) if is_person(line[index])), -1)
+
+
+def _answered_from(line: Common, at: int) -> int:
+    """The first message after ``at`` that is not part of the same turn."""
+    return next((index for index in range(at + 1, len(line)) if line[index].role != "user"), len(line))
+
+
+def _said(message: Message) -> str:
+    if message.role != "assistant":
+        return ""
+    return "\n".join(block.text for block in message.content if type(block) is Text and block.text.strip()).strip()
+
+
+def _calls(messages: Common) -> list[ToolCall]:
+    return [block.call for message in messages for block in message.content if type(block) is ToolUse]
+
+
+def _seconds(start: datetime | None, end: datetime | None) -> float | None:
+    """None too where a clock went back."""
+    if start is None or end is None or end < start:
+        return None
+    return (end - start).total_seconds()

@@ -1,0 +1,235 @@
+"""A turn as a few dozen numbers between 0 and 3, each with a name, a direction and the phrase that explains it.
+
+``SIGNS`` is the closed list of what may be weighed: a learned weight has one of its names and may not point the other
+way. Nothing here is learned. A feature that is 0 says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import log1p
+
+from handrail.learning.pushback_calls import changed_files, ships, takes_back, written_text
+from handrail.learning.pushback_cues import FILLER, OPENINGS, PHRASES
+from handrail.learning.pushback_paste import Split, split
+from handrail.learning.pushback_replies import AFTER, BEFORE
+from handrail.learning.pushback_turn import Turn
+
+_HEAD_CHARS = 800
+_SAID_CHARS = 600
+_QUESTION_CHARS = 250
+_ANSWER_CHARS = 180
+_ECHO_CHARS = 1500
+_WRITTEN_CHARS = 300
+_CALLS_ECHOED = 20
+
+_SHAPES: tuple[tuple[str, int, str], ...] = (
+    ("is_short", -1, "it is very short"),
+    ("is_long", 0, "it is long"),
+    ("has_list", -1, "it lists several things"),
+    ("is_statement", 1, "it states something and asks for nothing"),
+    ("states_unasked", 1, "it states something the agent had not asked about"),
+    ("states_what_was_asked", -1, "it tells the agent what it had asked for"),
+    ("states_then_asks", 1, "it states something and then asks"),
+    ("ends_asking", -1, "it ends with a question"),
+    ("asks_twice", -1, "it asks several questions"),
+    ("trails_off", 1, "it trails off"),
+    ("is_emphatic", 1, "it stresses a word"),
+    ("picks_option", -1, "it picks one of the options offered"),
+    ("consents", -1, "it is a plain yes"),
+    ("answers_question", -1, "it answers what the agent had asked"),
+    ("pastes", 0, "it holds pasted output"),
+    ("pastes_failure", 1, "it holds pasted output of something that failed"),
+    ("pastes_only_failure", 1, "it is little but the output of something that failed"),
+    ("fails_after_change", 1, "it reports a failure after the agent's change"),
+    ("fails_after_claim", 1, "it reports a failure after the agent said it was done"),
+    ("denies_unasked", 1, "it says no to something that was not a question"),
+    ("denies_asked", -1, "it says no to a question"),
+    ("asks_plainly", -1, "it asks without a hint of disapproval"),
+    ("orders_plainly", -1, "it gives new work without a hint of disapproval"),
+    ("undoes_change", 1, "it takes back what the agent changed"),
+    ("many_signs", 1, "several signs of disapproval come together"),
+    ("names_agents_things", 1, "it names files or symbols the agent had named or changed"),
+    ("repeats_itself", 1, "the person says again what they had said"),
+    ("pressed_before", 1, "the person had already pushed back the turn before"),
+    ("agent_edits_at_once", 1, "the agent changed files at once"),
+    ("agent_reworks", 1, "the agent changed again what it had changed before"),
+    ("agent_takes_back", 1, "the agent took its own work back"),
+    ("agent_only_talks", -1, "the agent answered in words only"),
+    ("agent_stopped_next", 1, "the person stopped the agent soon after"),
+    ("question_changed_work", 1, "the question made the agent change its work"),
+    ("statement_changed_work", 1, "the statement made the agent change its work"),
+    ("question_was_answered", -1, "the question was simply answered"),
+    ("concedes_to_statement", 1, "the agent agreed, and nothing had been asked"),
+)
+
+_CUES = (*OPENINGS, *PHRASES, *BEFORE, *AFTER)
+
+SIGNS: dict[str, int] = {cue.name: cue.sign for cue in _CUES} | {name: sign for name, sign, _ in _SHAPES}
+"""Every feature that may be weighed and its direction: +1 for a step-in, -1 against one, 0 either."""
+
+REASONS: dict[str, str] = {cue.name: cue.reason for cue in _CUES} | {name: reason for name, _, reason in _SHAPES}
+"""The phrase that explains each feature. It holds nothing from any session."""
+
+_COUNTED = frozenset({"says_not", "says_not_working", "says_failed", "says_wrong", "says_you_did", "says_but"})
+_REQUESTS = (
+    *("opens_yes", "opens_no", "opens_what", "opens_why", "opens_is", "opens_request", "opens_lets", "opens_order"),
+    *("opens_next", "opens_undo", "picks_option"),
+)
+_DISAPPROVAL = (
+    *("opens_no", "opens_doubting", "opens_contrasting", "opens_why", "says_not", "says_not_working", "says_failed"),
+    *("says_wrong", "says_undo", "says_instead", "asks_negated", "asks_why", "says_too", "shows_dismay"),
+)
+_COUNTED_TOGETHER = (*_DISAPPROVAL, "says_again", "says_i_want", "says_you_did", "says_but", "says_actually")
+_PRESSING = tuple(cue for cue in PHRASES if cue.name in _DISAPPROVAL and cue.name != "says_not")
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_LIST_ITEM = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.)])\s")
+_OPTION = re.compile(
+    r"\s*(?:(?:option|let['’]?s (?:do|go with)|go with|do|fix)\s+)?(?:[A-Da-d]|#?[1-9])"
+    r"(?:[).:,&]|\s*$|\s+(?:and|please|then)\b)"
+)
+_EMPHASIS = re.compile(r"(?:^|\s)[_*]{1,2}\w+[_*]{1,2}(?:[\s.,?!]|$)|\b[A-Z]{4,}\b")
+_TRAILING = re.compile(r"\.\.+|…")
+_TOKEN = re.compile(r"[^\W\d]\w[\w./-]+")
+_IDENTIFIER = re.compile(r"[_./\d-]|[a-z][A-Z]")
+_STOP_TEXT = """
+the and for that this with you are was have not but can from what how why does did should would could will just into
+then them they there here when where which who your our its has had any all one two now also only let lets use make
+like some more than about yes yeah okay please think want need see get got still because been were
+"""
+_STOP_WORDS = frozenset(_STOP_TEXT.split())
+
+
+def features_of(turn: Turn) -> dict[str, float]:
+    """The features of ``turn`` that are not 0."""
+    parts = split(turn.words)
+    found = _openings(parts.typed) | _phrases(parts.typed[:_HEAD_CHARS]) | _agent(turn)
+    found |= _shape(parts, found) | _echoes(turn, parts) | _reaction(turn)
+    found |= _together(turn, parts, found)
+    return {name: float(value) for name, value in found.items() if value}
+
+
+def _openings(text: str) -> dict[str, float]:
+    filler = FILLER.match(text)
+    starts = [text[filler.end() :], text] if filler else [text]
+    found = {cue.name: 1.0 for cue in OPENINGS if any(cue.pattern.match(start) for start in starts)}
+    if _OPTION.match(text):
+        found["picks_option"] = 1.0
+    return found
+
+
+def _phrases(head: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for cue in PHRASES:
+        if cue.name in _COUNTED:
+            found[cue.name] = min(2.0, sum(1 for _ in cue.pattern.finditer(head)))
+        elif cue.pattern.search(head):
+            found[cue.name] = 1.0
+    return found
+
+
+def _agent(turn: Turn) -> dict[str, float]:
+    said, answer = turn.said[-_SAID_CHARS:], turn.answer[:_ANSWER_CHARS]
+    found = {cue.name: 1.0 for cue in BEFORE if cue.pattern.search(said)}
+    found |= {cue.name: 1.0 for cue in AFTER if cue.pattern.search(answer)}
+    found["said_question"] = "?" in said[-_QUESTION_CHARS:]
+    return found
+
+
+def _shape(parts: Split, found: dict[str, float]) -> dict[str, float]:
+    text, head = parts.typed, parts.typed[:_HEAD_CHARS]
+    words = len(text.split())
+    sentences = [piece for piece in _SENTENCE_END.split(head) if piece.strip()]
+    asks = "?" in head
+    return {
+        "is_short": 0 < words <= 4,
+        "is_long": log1p(words / 40),
+        "has_list": len(_LIST_ITEM.findall(head)) >= 2,
+        "is_statement": not asks and 3 <= words <= 60 and not any(found.get(name) for name in _REQUESTS),
+        "states_then_asks": len(sentences) > 1 and asks and not sentences[0].rstrip().endswith("?"),
+        "ends_asking": text.endswith("?"),
+        "asks_twice": head.count("?") > 1,
+        "trails_off": bool(_TRAILING.search(head)),
+        "is_emphatic": bool(_EMPHASIS.search(head)),
+        "pastes": len(parts.pasted) > 20,
+        "pastes_failure": parts.is_failure,
+        "pastes_only_failure": parts.is_failure and words <= 12,
+    }
+
+
+def _echoes(turn: Turn, parts: Split) -> dict[str, float]:
+    """What the turn has in common with what stood before it."""
+    own, before = _tokens(parts.typed), _tokens(turn.previous)
+    head = split(turn.previous).typed[:_HEAD_CHARS]
+    found = {
+        "repeats_itself": 2 * len(own & before) / (len(own | before) + 3),
+        "pressed_before": min(2, sum(1 for cue in _PRESSING if cue.pattern.search(head))) / 2,
+    }
+    if named := {token for token in own if _IDENTIFIER.search(token)}:
+        written = " ".join(written_text(call, _WRITTEN_CHARS) for call in turn.calls[-_CALLS_ECHOED:])
+        found["names_agents_things"] = bool(named & (_tokens(turn.said) | _tokens(written)))
+    return found
+
+
+def _reaction(turn: Turn) -> dict[str, float]:
+    """What the agent did before and next."""
+    changed = {name for call in turn.calls for name in changed_files(call)}
+    again = [changed_files(call) for call in turn.next_calls[:12]]
+    return {
+        "after_change": bool(changed) or any(map(ships, turn.calls)),
+        "agent_edits_at_once": any(again[:3]),
+        "agent_reworks": any(changed & names for names in again),
+        "agent_takes_back": any(map(takes_back, turn.next_calls[:6])),
+        "agent_only_talks": bool(turn.answer) and not turn.next_calls,
+        "agent_stopped_next": turn.is_stopped_next,
+    }
+
+
+def _together(turn: Turn, parts: Split, found: dict[str, float]) -> dict[str, float]:
+    """What only two or three things seen together show."""
+
+    def has(*names: str) -> bool:
+        return any(found.get(name) for name in names)
+
+    return _stance(turn, parts, has) | {
+        "undoes_change": has("says_undo", "opens_undo") and has("after_change"),
+        "many_signs": min(2.0, sum(1 for name in _COUNTED_TOGETHER if found.get(name)) / 3),
+        "fails_after_change": has(*_FAILURE) and has("after_change", "agent_asked_to_try"),
+        "fails_after_claim": has(*_FAILURE) and has("agent_claimed_done"),
+        "orders_plainly": has(*_ORDERS) and not has(*_DISAPPROVAL),
+        "statement_changed_work": has("is_statement") and has(*_CHANGES),
+    }
+
+
+_FAILURE = ("says_failed", "says_not_working", "says_again", "pastes_failure")
+_ORDERS = ("opens_order", "opens_request", "opens_lets", "opens_next")
+_CHANGES = ("agent_edits_at_once", "agent_reworks", "agent_takes_back")
+
+
+def _stance(turn: Turn, parts: Split, has: Callable[..., bool]) -> dict[str, float]:
+    """How the turn stands to what the agent had asked, and the answer to what the turn asks."""
+    was_asked = has("said_question")
+    had_inquired = has("agent_inquired") or (was_asked and has("agent_offered_choice"))
+    asks = "?" in parts.typed[:_HEAD_CHARS]
+    is_brief = len(parts.typed.split()) <= 8
+    disapproves = has(*_DISAPPROVAL)
+    return {
+        "opens_no": has("opens_no") and not was_asked,
+        "denies_asked": has("opens_no") and was_asked,
+        "denies_unasked": has("opens_no", "says_not") and not was_asked,
+        "states_unasked": has("is_statement") and not was_asked,
+        "states_what_was_asked": had_inquired and not asks and has("is_statement", "pastes", "picks_option"),
+        "consents": has("opens_yes") and is_brief and not disapproves,
+        "answers_question": was_asked and not asks and (is_brief or has("opens_yes", "picks_option")),
+        "asks_plainly": asks and not disapproves,
+        "question_changed_work": asks and has(*_CHANGES),
+        "question_was_answered": asks and has("agent_answered") and not turn.next_calls,
+        "concedes_to_statement": not asks and has("agent_conceded", "agent_agreed"),
+    }
+
+
+def _tokens(text: str) -> set[str]:
+    found = (match.group().casefold().strip("./-") for match in _TOKEN.finditer(text[-_ECHO_CHARS:]))
+    return {token for token in found if token not in _STOP_WORDS}
