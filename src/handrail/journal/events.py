@@ -28,8 +28,9 @@ from handrail.journal.vocabulary import (
     Limits,
     Route,
     Scope,
+    settle_floats,
 )
-from handrail.transcripts.model import Block, Json, Message, Meta, Refusal, Taint, ToolCall, Via
+from handrail.transcripts.model import Block, Json, Message, Meta, Refusal, Taint, ToolCall
 
 VERSION = 1
 """The version that this release writes into every event. A kind whose meaning changes gets a higher one."""
@@ -130,7 +131,7 @@ class InputReceived(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A steer or follow-up was taken from the inbox into the queue; ``input`` names it in its receipt."""
 
     input: str
-    via: Literal[Via.STEER, Via.FOLLOW_UP]
+    via: Literal["steer", "follow_up"]
     content: tuple[Block, ...]
 
 
@@ -145,6 +146,12 @@ class InputReturned(Struct, frozen=True, omit_defaults=True, gc=False):
     """A queued input will not be delivered; its words go back to who sent it."""
 
     input: str
+    why: str
+
+
+class EntryRefused(Struct, frozen=True, omit_defaults=True, gc=False):
+    """An inbox entry was taken and had no effect: a second answer to a question, a stop where no run was open."""
+
     why: str
 
 
@@ -176,6 +183,9 @@ class ModelReplied(Struct, frozen=True, omit_defaults=True, kw_only=True):
     elapsed_s: float = 0.0
     cost: float = 0.0
 
+    def __post_init__(self) -> None:
+        settle_floats(self, "elapsed_s", "cost")
+
 
 class ModelFailed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """A request gave no response. ``retry_at`` (aware UTC) is when the next is due; None means the run has failed.
@@ -189,6 +199,9 @@ class ModelFailed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=Fals
     is_interrupted: bool = False
     elapsed_s: float = 0.0
 
+    def __post_init__(self) -> None:
+        settle_floats(self, "elapsed_s")
+
 
 class Compacted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """From here on the model sees ``summary`` for what came before event ``keeps_from`` (None: for all of it)."""
@@ -199,6 +212,19 @@ class Compacted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False)
     tokens_after: int | None = None
     keeps_from: int | None = None
     elapsed_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        settle_floats(self, "elapsed_s")
+
+
+class CompactionFailed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """No summary came; the run goes on with the context it has and tries again after the next response."""
+
+    error: str
+    elapsed_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        settle_floats(self, "elapsed_s")
 
 
 # Tools ------------------------------------------------------------------------------------------------------
@@ -234,6 +260,9 @@ class HookRan(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     reason: str | None = None
     elapsed_s: float = 0.0
 
+    def __post_init__(self) -> None:
+        settle_floats(self, "elapsed_s")
+
 
 class ToolStarted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """The tool is about to run; ``digest`` is of the arguments it runs with."""
@@ -258,6 +287,9 @@ class ToolFinished(Struct, frozen=True, omit_defaults=True, kw_only=True):
     output: Json = None
     details: Json = None
     elapsed_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        settle_floats(self, "elapsed_s")
 
 
 class ToolOutcomeUnknown(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
@@ -289,6 +321,9 @@ class BoundaryDecided(Struct, frozen=True, omit_defaults=True, kw_only=True):
     note: str | None = None
     output: Json = None
     elapsed_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        settle_floats(self, "elapsed_s")
 
 
 class Adjusted(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -389,6 +424,9 @@ class ChildEnded(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False
     cost: float = 0.0
     elapsed_s: float = 0.0
 
+    def __post_init__(self) -> None:
+        settle_floats(self, "cost", "elapsed_s")
+
 
 class StageEntered(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """A run of a blueprint entered a stage, for the ``visit``-th time (from 1)."""
@@ -440,11 +478,13 @@ Known: TypeAlias = (
     | InputReceived
     | InputDelivered
     | InputReturned
+    | EntryRefused
     | Injected
     | ModelRequested
     | ModelReplied
     | ModelFailed
     | Compacted
+    | CompactionFailed
     | ToolRequested
     | ToolRewritten
     | HookRan

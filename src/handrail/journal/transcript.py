@@ -200,7 +200,7 @@ class _Builder:
         for name in body.inputs:
             given = self._inputs.pop(name, None)
             if given is not None:
-                self._ride(event, *(_sent(block, given.via) for block in given.content))
+                self._ride(event, *(_sent(block, Via(given.via)) for block in given.content))
 
     def injected(self, event: ev.Event, body: ev.Injected) -> None:
         self._ride(event, *(_put_in(block, body.strategy) for block in body.content))

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from handrail.transcripts.model import Block
 
@@ -70,6 +71,14 @@ class Bound(StrEnum):
     POOL = "pool"
 
 
+def settle_floats(value: Struct, *names: str) -> None:
+    """Make whole numbers in fields that hold floats into floats, so that a value has one spelling."""
+    for name in names:
+        given = getattr(value, name)
+        if type(given) is int:
+            force_setattr(value, name, float(given))
+
+
 class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """The bounds of one run; None is no bound.
 
@@ -86,6 +95,9 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     max_seconds: float | None = None
     near: float = 0.8
     max_injections: int = 25
+
+    def __post_init__(self) -> None:
+        settle_floats(self, "max_cost", "max_seconds", "near")
 
 
 class Boundary(StrEnum):
@@ -142,6 +154,9 @@ class Contribution(Struct, frozen=True, omit_defaults=True, kw_only=True):
     note: str | None = None
     error: str | None = None
     elapsed_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        settle_floats(self, "elapsed_s")
 
 
 class CallTraits(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):

@@ -1,0 +1,17 @@
+"""What a journal's readers raise."""
+
+from __future__ import annotations
+
+from handrail.errors import JournalError
+
+
+class BrokenJournal(JournalError):
+    """An event stands where it cannot have happened."""
+
+    code = "broken_journal"
+
+
+class NotDrivable(JournalError):
+    """The journal holds events of kinds that this release does not know: it can be read, not gone on with."""
+
+    code = "not_drivable"

@@ -1,0 +1,37 @@
+"""How a run is closed: every call has a result, every question is withdrawn, every input goes back, in one append."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handrail.journal.effects import End
+from handrail.journal.events import AskClosed, InputReturned, Known, RunEnded, ToolFinished, ToolOutcomeUnknown
+from handrail.journal.state import CallPhase, CallState, State, open_ask
+from handrail.journal.vocabulary import AskKind, AskOutcome
+from handrail.transcripts.model import Refusal, RefusalKind
+
+
+def closing_events(state: State, end: End) -> tuple[Known, ...]:
+    """What to append so that the run is over and the history valid; nothing when no run is open."""
+    run = state.run
+    if run is None:
+        return ()
+    calls = tuple(event for call in run.calls if call.phase is not CallPhase.SETTLED for event in _close(state, call))
+    inputs = tuple(InputReturned(one.input, f"the run ended: {end.reason}") for one in run.queue)
+    ended = RunEnded(run=run.started.run, reason=end.reason, detail=end.detail, output=end.output)
+    return (*calls, *inputs, ended)
+
+
+def _close(state: State, call: CallState) -> Iterator[Known]:
+    ask = None if call.ask is None else open_ask(state, call.ask)
+    if ask is not None:
+        yield AskClosed(ask=ask.ask, outcome=AskOutcome.WITHDRAWN)
+        if ask.kind is AskKind.APPROVAL:
+            # A withdrawn approval is the call's result.
+            return
+    if call.phase in (CallPhase.STARTED, CallPhase.LOST):
+        yield ToolOutcomeUnknown(call=call.call, known="it was running when the run ended")
+    else:
+        yield ToolFinished(
+            call=call.call, content="not run: the run ended", is_error=True, refusal=Refusal(RefusalKind.NOT_RUN)
+        )

@@ -1,0 +1,107 @@
+"""The Journal port: where events are kept, with one writer at a time and an inbox for everybody else.
+
+* ``append`` is compare-and-set on the last sequence number and refused to a driver whose epoch is over, so a frozen
+  driver that wakes cannot write.
+* Others never append: what they send goes to the inbox, is numbered there, and the driver journals it with that
+  number. ``State.inbox`` is the last number journalled, so every entry is taken once and in order, whatever crashes
+  in between.
+
+One contract suite runs over every journal: memory, file, SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from handrail.errors import JournalError
+from handrail.journal.events import (
+    AskClosed,
+    CancelRequested,
+    Event,
+    InputReceived,
+    Interrupted,
+    Known,
+    StopRequested,
+)
+from handrail.journal.vocabulary import Actor
+
+
+class SeqConflict(JournalError):
+    """Something else was appended in between; read again and decide anew."""
+
+    code = "seq_conflict"
+
+
+class StaleEpoch(JournalError):
+    """Another driver took the session over; this one may not write any more."""
+
+    code = "stale_epoch"
+
+
+Posted: TypeAlias = InputReceived | AskClosed | StopRequested | CancelRequested | Interrupted
+"""What others may send: the body of the event that the driver will journal."""
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One inbox entry; ``number`` counts from 1 in each session, ``key`` is the sender's own for sending once."""
+
+    number: int
+    body: Posted
+    by: Actor
+    key: str
+    at: datetime | None = None
+
+
+class Journal(Protocol):
+    """The events of many sessions."""
+
+    async def append(self, session: str, expected_seq: int, epoch: int, events: Sequence[Event]) -> None:
+        """Add ``events``, all or none, after the event ``expected_seq`` (0 for a new session).
+
+        ``SeqConflict`` when that is not the last one, ``StaleEpoch`` when ``epoch`` is not the present one;
+        ``ValueError`` when the events are not numbered on from there.
+        """
+        ...
+
+    async def read(self, session: str, after: int = 0) -> tuple[Event, ...]:
+        """The events after the sequence number ``after``; none for a session that is not there."""
+        ...
+
+    async def take_over(self, session: str) -> int:
+        """Raise the epoch and return it: from now on only its holder appends. A new session begins at 1."""
+        ...
+
+    async def post(self, session: str, body: Posted, by: Actor, key: str) -> Entry:
+        """Put something into the inbox. The same ``key`` again gives the first entry and adds nothing."""
+        ...
+
+    async def inbox(self, session: str, after: int = 0) -> tuple[Entry, ...]:
+        """The entries after number ``after``, in order."""
+        ...
+
+    async def sessions(self) -> tuple[str, ...]:
+        """The ids of all sessions that have events, in the order they began."""
+        ...
+
+
+def number(
+    bodies: Sequence[Known], *, after: int, by: Actor, at: datetime | None = None, inbox: int | None = None
+) -> tuple[Event, ...]:
+    """``bodies`` as events numbered on from ``after``, with one cause and time."""
+    return tuple(Event(seq=seq, by=by, body=body, at=at, inbox=inbox) for seq, body in enumerate(bodies, after + 1))
+
+
+def from_entry(entry: Entry, *, after: int) -> Event:
+    """The event that journals an inbox entry."""
+    return Event(seq=after + 1, by=entry.by, body=entry.body, at=entry.at, inbox=entry.number)
+
+
+def check_numbers(expected_seq: int, events: Sequence[Event]) -> None:
+    """``ValueError`` unless ``events`` are numbered on from ``expected_seq``."""
+    for seq, event in enumerate(events, expected_seq + 1):
+        if event.seq != seq:
+            raise ValueError(f"event {event.seq} stands where event {seq} belongs")

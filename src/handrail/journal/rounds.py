@@ -1,0 +1,113 @@
+"""The round order as a pure function: from where a run stands to what comes next.
+
+At a boundary: limits and cancellation, then queued steers, then queued follow-ups (only where the run would
+otherwise end), then the strategies, then the default flow. Where an input was just taken the strategies are not
+asked. Every end but a failure and a cancellation passes a boundary first.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from handrail.journal.boundaries import after_boundary
+from handrail.journal.broken import NotDrivable
+from handrail.journal.effects import CallModel, Compact, Decide, Effect, End, WaitUntil
+from handrail.journal.limits import near, reached, why_not
+from handrail.journal.state import Ending, RunPhase, RunState, State, adjustment_of
+from handrail.journal.tool_steps import tool_effects
+from handrail.journal.vocabulary import Bound, Boundary, EndReason
+
+
+def next_effects(state: State, now: datetime) -> tuple[Effect, ...]:
+    """What to do next; empty when there is no run, or when all there is to do is in flight.
+
+    ``NotDrivable`` when the journal holds kinds that this release does not know.
+    """
+    if state.unknown:
+        raise NotDrivable(f"unknown kinds of events: {', '.join(state.unknown)}", hint="a newer Handrail wrote them")
+    run = state.run
+    if run is None:
+        return ()
+    if run.is_cancelled:
+        return (End(reason=EndReason.CANCELLED, detail=run.why),)
+    if run.ending is not None:
+        return (_end(run.ending),)
+    if run.phase is RunPhase.CALLING:
+        return ()
+    if run.phase is RunPhase.TOOLS:
+        return tool_effects(state, run, now)
+    if run.phase is RunPhase.BOUNDARY and run.boundary is not None:
+        return _at_boundary(state, run, run.boundary, now)
+    return _ready(state, run, now)
+
+
+def _at_boundary(state: State, run: RunState, boundary: Boundary, now: datetime) -> tuple[Effect, ...]:
+    obstacle = why_not(run)
+    after = after_boundary(run, boundary, None)
+    if obstacle is None:
+        inputs = _due(run, would_end=after.ending is not None)
+        if inputs:
+            return (_call(state, run, inputs, now),)
+    elif after.ending is None:
+        # A bound is spent and the run wanted to go on: that is the limit's boundary, and strategies are asked once.
+        return _ready(state, run, now)
+    if run.started.strategies:
+        return (Decide(boundary=boundary, round=run.spent.rounds, why_not=obstacle),)
+    return _ready(state, run, now) if after.ending is None else (_end(after.ending),)
+
+
+def _ready(state: State, run: RunState, now: datetime) -> tuple[Effect, ...]:
+    if run.is_stopping:
+        return (End(reason=EndReason.STOP_REQUESTED, detail=run.why),)
+    bound = reached(run)
+    if run.is_interrupted:
+        inputs = _due(run, would_end=True) if bound is None else ()
+        if not inputs:
+            return (End(reason=EndReason.STOP_REQUESTED, detail=run.why or "interrupted"),)
+        return (_call(state, run, inputs, now),)
+    if run.retry_at is not None and now < run.retry_at:
+        return (WaitUntil(at=run.retry_at),)
+    if run.grace == "granted":
+        return (_call(state, run, (), now),)
+    if bound is not None:
+        return _limit_reached(run, bound)
+    if run.started.strategies and not run.is_retry:
+        close = near(run)
+        if close is not None:
+            return (Decide(boundary=Boundary.LIMIT_NEAR, round=run.spent.rounds, bound=close),)
+    return (_call(state, run, (), now),)
+
+
+def _limit_reached(run: RunState, bound: Bound) -> tuple[Effect, ...]:
+    if run.started.strategies and run.grace == "none" and bound not in run.asked_reached:
+        return (Decide(boundary=Boundary.LIMIT_REACHED, round=run.spent.rounds, bound=bound, why_not=why_not(run)),)
+    return (End(reason=EndReason(bound.value)),)
+
+
+def _call(state: State, run: RunState, inputs: tuple[str, ...], now: datetime) -> CallModel | Compact:
+    """The next request, or the compaction that has to come before it."""
+    limit = run.started.compact_at
+    if limit is not None and state.context_tokens >= limit:
+        return Compact(context_tokens=state.context_tokens)
+    return CallModel(
+        request=run.spent.requests + 1,
+        round=run.spent.rounds if run.is_retry else run.spent.rounds + 1,
+        deliver=inputs,
+        adjustment=adjustment_of(state),
+        is_without_tools=run.grace == "granted",
+    )
+
+
+def _due(run: RunState, *, would_end: bool) -> tuple[str, ...]:
+    """The queued inputs that are delivered here: steers anywhere, follow-ups only where the run would end."""
+    steers = [one.input for one in run.queue if one.via == "steer"]
+    if steers:
+        return tuple(steers if run.started.steers == "all" else steers[:1])
+    if not would_end:
+        return ()
+    waiting = [one.input for one in run.queue]
+    return tuple(waiting if run.started.follow_ups == "all" else waiting[:1])
+
+
+def _end(ending: Ending) -> End:
+    return End(reason=ending.reason, detail=ending.detail, output=ending.output)
