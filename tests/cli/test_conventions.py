@@ -28,6 +28,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
         (["show", CODEX_ID, "--nonesuch"], 2),
         (["moments", "--nonesuch"], 2),
         (["moments", "-x"], 2),
+        (["moments", CODEX_ID, "--project", "shop"], 2),
         (["ls", "--tz", "Nowhere/Land"], 2),
         (["ls", "--root", "claude_code"], 2),
         (["ls", "--root", "nonesuch=/x"], 2),

@@ -16,6 +16,9 @@ from handrail.transcripts.codec import HarnessInfo, Store
 SCHEMA_VERSION = 1
 """Of every object a command prints with ``--json``; raised when a field changes its meaning or goes."""
 
+_BROKEN = (HandrailError, ImportError, SyntaxError, AttributeError, NameError, TypeError, ValueError)
+"""What importing a harness raises when its module, which others may have written, is wrong."""
+
 
 class Machine(Struct, frozen=True):
     """The harnesses by name, the stores of those that have one, and what could not be opened."""
@@ -54,6 +57,7 @@ def open_machine(roots: Mapping[str, Path] | None = None, *, only_given: bool = 
             infos[name] = info
             if info.store is not None and (name in given or not only_given):
                 stores[name] = info.store(given.get(name))
-        except (HandrailError, ImportError) as problem:
-            unread.append(Unread(harness=name, where=f"the {name} store", message=str(problem)))
+        except _BROKEN as problem:
+            message = f"{type(problem).__name__}: {problem}"
+            unread.append(Unread(harness=name, where=f"the {name} store", message=message))
     return Machine(infos, stores, tuple(unread))

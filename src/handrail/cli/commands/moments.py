@@ -53,6 +53,8 @@ def COMMAND(
     from handrail.cli.views.moments import render_moments
     from handrail.cli.views.notes import finish_unread
 
+    if references and project is not None:
+        raise click.UsageError("--project chooses among all sessions: name sessions or a project, not both")
     limit = limit if limit is not None else None if surface.as_json else DEFAULT_LIMIT
     wanted = app.MomentFilter(
         sessions=app.SessionFilter(harness=harness, project=project, since=since),
