@@ -22,7 +22,9 @@ from handrail.journal.vocabulary import Actor
 
 _CAPITAL = re.compile("(?<!^)(?=[A-Z])")
 _TYPE_OF: dict[type[Known], str] = {kind: _CAPITAL.sub("_", kind.__name__).lower() for kind in KINDS}
-_KIND_OF = {name: kind for kind, name in _TYPE_OF.items()}
+KIND_OF = {name: kind for kind, name in _TYPE_OF.items()}
+"""Every kind by its stored name."""
+
 
 _Instant = datetime | None
 _Number = int | None
@@ -96,7 +98,7 @@ def read_row(row: EventRow) -> Event:
 
 
 def _read_body(row: EventRow) -> Body:
-    kind = _KIND_OF.get(row.type)
+    kind = KIND_OF.get(row.type)
     if kind is None or row.v != VERSION:
         return Unknown(type=row.type, v=row.v, fields=row.body)
     body: Known = msgspec.convert(row.body, kind)
