@@ -92,7 +92,7 @@ def document(block: WireBlock) -> Block | None:
     return Artifact(block.id or name, name, text, data, source.url, source.media_type)
 
 
-_ASSISTANT: dict[str, Callable[[WireBlock], Block | None]] = {
+RESPONSE_BLOCKS: dict[str, Callable[[WireBlock], Block | None]] = {
     "text": _text,
     "thinking": _thinking,
     "redacted_thinking": _redacted,
@@ -103,22 +103,19 @@ _ASSISTANT: dict[str, Callable[[WireBlock], Block | None]] = {
     "document": document,
 }
 
-KNOWN_BLOCKS = frozenset({*_ASSISTANT, "tool_result"})
+KNOWN_BLOCKS = frozenset({*RESPONSE_BLOCKS, "tool_result"})
 
 
-def assistant_block(block: WireBlock) -> Block | None:
-    """A block of a response; None for one that holds nothing we know."""
-    parse = _ASSISTANT.get(block.type)
-    if parse is not None:
-        return parse(block)
+def server_result(block: WireBlock) -> Block | None:
+    """The result of a call that the provider ran, which stands in the response; None for any other kind of block."""
     if block.type.endswith(_RESULT_SUFFIX) and block.tool_use_id is not None:
         return ToolResult(block.tool_use_id, "" if block.content is None else block.content, bool(block.is_error))
     return None
 
 
-def usage(found: WireUsage | None) -> Usage | None:
+def usage(found: WireUsage) -> Usage | None:
     """The tokens of a response, when both counts are there."""
-    if found is None or found.input_tokens is None or found.output_tokens is None:
+    if found.input_tokens is None or found.output_tokens is None:
         return None
     return Usage(
         input_tokens=found.input_tokens,

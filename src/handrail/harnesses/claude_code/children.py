@@ -144,11 +144,16 @@ def _iter_progress(rows: Rows[Row]) -> Iterator[_Progress]:
 def _talk_session(agent: str, talk: _Talk, parent: Meta) -> Transcript[Common]:
     """The talk of an agent that has no file, as a session. Its rows name no parents: they are in order."""
     rows = read_rows(b"\n".join(talk.rows), "")
-    for row in rows.rows:
+    seen: set[str] = set()
+    line = []
+    for index, row in enumerate(rows.rows):
         row.isSidechain = True
+        if row.uuid is None or row.uuid not in seen:
+            line.append(index)
+            seen.add(row.uuid or "")
     head = read_head(rows)
     setting = read_setting(rows.rows, head)
-    body = read_line(rows, range(len(rows.rows)), setting, parent.id)
+    body = read_line(rows, line, setting, parent.id)
     started = next((message.timestamp for message in body if message.timestamp is not None), None)
     meta = Meta(
         id=f"agent-{agent}",

@@ -17,7 +17,9 @@ from handrail.transcripts.model import Meta, Parent
 
 HARNESS_NAME = "claude_code"
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
-_LOOK_AT = 24
+_LOOK_AT = 8
+_TALK = frozenset({"user", "assistant"})
+_TITLES = frozenset({"custom-title", "ai-title", "agent-name", "summary"})
 _NAMES_MODEL = frozenset({"assistant", CROP_KIND})
 
 
@@ -95,7 +97,7 @@ def read_meta(rows: list[Row], head: Head) -> Meta:
         own = whole.sessionId or own
         times = [whole.timestamp] if whole.timestamp is not None else []
     else:
-        times = [row.timestamp for row in rows if row.is_talk and row.timestamp is not None]
+        times = [row.timestamp for row in rows if row.type in _TALK and row.timestamp is not None]
     parent = None
     session = own
     if agent is not None:
@@ -123,12 +125,12 @@ def _identities(rows: list[Row]) -> tuple[str, str | None, str | None]:
     inherited: str | None = None
     is_main = False
     for row in reversed(rows):
-        if not row.is_talk:
+        if row.type not in _TALK:
             continue
-        if row.sessionId:
+        if row.sessionId and row.sessionId != own:
             if not own:
                 own = row.sessionId
-            elif row.sessionId != own:
+            else:
                 inherited = row.sessionId
         if row.isSidechain:
             agent = row.agentId or agent
@@ -155,6 +157,8 @@ def read_title(rows: list[Row]) -> str | None:
     here: set[str] | None = None
     for row in rows:
         kind = row.type
+        if kind not in _TITLES:
+            continue
         if kind == "custom-title":
             custom = row.customTitle or custom
         elif kind == "ai-title":

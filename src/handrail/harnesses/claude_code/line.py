@@ -8,10 +8,11 @@ thing said, bridge what is missing, then take back whatever belongs to what is o
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from handrail.harnesses.claude_code.wire import Row
+from handrail.harnesses.claude_code.wire import Row, WireBlock
 
 _NO_PARENT = -1
 
@@ -89,36 +90,48 @@ class _Tree:
         self.by_id: dict[str, int] = {}
         self._collect()
         self.parents: dict[int, int] = {}
-        self.before: dict[int, int] = {}
         self._link()
-        self.calls, self.answers = _calls_and_answers(rows, self.nodes)
 
     def _collect(self) -> None:
         main = any(row.is_talk and not row.isSidechain for row in self.rows)
+        by_id, nodes = self.by_id, self.nodes
         for index, row in enumerate(self.rows):
-            if row.uuid is None:
+            uuid = row.uuid
+            if uuid is None:
                 continue
-            if row.uuid in self.by_id or (main and row.isSidechain):
+            if uuid in by_id or (row.isSidechain and main):
                 self.outside.add(index)
                 continue
-            self.by_id[row.uuid] = index
-            self.nodes.append(index)
+            by_id[uuid] = index
+            nodes.append(index)
 
     def _link(self) -> None:
         kept = _preserved(self.rows, self.nodes, self.by_id)
+        rows, parents, by_id = self.rows, self.parents, self.by_id
         last = _NO_PARENT
+        last_id: str | None = None
         for index in self.nodes:
-            row = self.rows[index]
-            self.before[index] = last
-            parent = self.by_id.get(row.parentUuid) if row.parentUuid is not None else None
-            if parent is None or parent == index:
-                parent = self._bridge(index, row, last)
-            elif (moved := kept.get(parent)) is not None and parent < moved < index:
-                parent = moved
-            elif parent < last and self._is_caveat(parent):
-                parent = last
-            self.parents[index] = parent
-            last = index
+            row = rows[index]
+            named = row.parentUuid
+            if named == last_id and named is not None and not kept:
+                parents[index] = last
+            else:
+                parents[index] = self._parent(index, row, by_id.get(named) if named is not None else None, last, kept)
+            last, last_id = index, row.uuid
+
+    def _parent(self, index: int, row: Row, parent: int | None, last: int, kept: dict[int, int]) -> int:
+        """The row that ``row`` follows; ``parent`` is the one it names, if that is here, ``last`` the one before it."""
+        if parent is None or parent == index:
+            return self._bridge(index, row, last)
+        moved = kept.get(parent)
+        if moved is not None and parent < moved < index:
+            return moved
+        return last if parent < last and self._is_caveat(parent) else parent
+
+    def _before(self, index: int) -> int:
+        """The row with an id that stands before ``index`` in the file."""
+        at = bisect_left(self.nodes, index)
+        return self.nodes[at - 1] if at else _NO_PARENT
 
     def _is_caveat(self, index: int) -> bool:
         row = self.rows[index]
@@ -136,15 +149,16 @@ class _Tree:
 
     def line_of(self, nodes: set[int], stop: set[int]) -> set[int]:
         """The rows from the last thing said among ``nodes`` back to a root or a row of ``stop`` (not included)."""
-        at = max((index for index in nodes if self._is_leaf(index)), default=None)
+        latest = sorted(nodes, reverse=True)
+        at = next((index for index in latest if self._is_leaf(index)), None)
         if at is None:
-            at = max((index for index in nodes if self.rows[index].is_talk), default=max(nodes, default=_NO_PARENT))
+            at = next((index for index in latest if self.rows[index].is_talk), latest[0] if latest else _NO_PARENT)
         line: set[int] = set()
         lowest = at
         while at != _NO_PARENT and at not in stop:
             if at in line:  # a cycle: go on before all that was walked
                 self.bridged.add(lowest)
-                at = self.before[lowest]
+                at = self._before(lowest)
                 continue
             line.add(at)
             lowest = min(lowest, at)
@@ -156,31 +170,36 @@ class _Tree:
         row = self.rows[index]
         if row.type == "assistant":
             return True
-        return row.type == "user" and not row.isMeta and index not in self.answers and not _is_aside(row)
+        return row.type == "user" and not row.isMeta and not _blocks(row, "tool_result") and not _is_aside(row)
 
     def take_back(self, line: set[int], among: Iterable[int]) -> None:
         """Add to ``line`` the rows of ``among`` that belong to it though they do not lead to its end."""
         candidates = [index for index in among if index not in line]
-        responses = {row.message.id for row in (self.rows[i] for i in line) if row.message and row.message.id}
-        calls = {call for index in line for call in self.calls.get(index, ())}
+        if not candidates:
+            return
+        said = [self.rows[index] for index in line if self.rows[index].type == "assistant"]
+        responses = {row.message.id for row in said if row.message is not None and row.message.id}
+        calls = {block.id for row in said for block in _blocks(row, "tool_use")}
         while candidates:
             left = []
             for index in candidates:
                 if self._belongs(index, line, responses, calls):
                     line.add(index)
-                    calls.update(self.calls.get(index, ()))
+                    calls.update(block.id for block in _blocks(self.rows[index], "tool_use"))
                 else:
                     left.append(index)
             if len(left) == len(candidates):
                 return
             candidates = left
 
-    def _belongs(self, index: int, line: set[int], responses: set[str], calls: set[str]) -> bool:
+    def _belongs(self, index: int, line: set[int], responses: set[str], calls: set[str | None]) -> bool:
         row = self.rows[index]
         if row.type == "assistant":
             return row.message is not None and row.message.id in responses
-        if index in self.answers:
-            return not calls.isdisjoint(self.answers[index])
+        if row.type == "user":
+            results = _blocks(row, "tool_result")
+            if results:
+                return any(block.tool_use_id in calls for block in results)
         if row.isCompactSummary or row.subtype == "compact_boundary":
             return True
         if row.type == "user" and not _is_aside(row):
@@ -240,19 +259,10 @@ def _preserved(rows: list[Row], nodes: list[int], by_id: dict[str, int]) -> dict
     return kept
 
 
-def _calls_and_answers(rows: list[Row], nodes: list[int]) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-    calls: dict[int, list[str]] = {}
-    answers: dict[int, list[str]] = {}
-    for index in nodes:
-        message = rows[index].message
-        if message is None or type(message.content) is not list:
-            continue
-        for block in message.content:
-            if block.type == "tool_use" and block.id is not None:
-                calls.setdefault(index, []).append(block.id)
-            elif block.type == "tool_result" and block.tool_use_id is not None:
-                answers.setdefault(index, []).append(block.tool_use_id)
-    return calls, answers
+def _blocks(row: Row, kind: str) -> list[WireBlock]:
+    """The blocks of one kind in a row."""
+    content = row.message.content if row.message is not None else None
+    return [block for block in content if block.type == kind] if type(content) is list else []
 
 
 def _starts_anew(row: Row) -> bool:
@@ -263,10 +273,3 @@ def _starts_anew(row: Row) -> bool:
 def _is_aside(row: Row) -> bool:
     content = row.content if row.type == "system" else row.message.content if row.message else None
     return isinstance(content, str) and content.startswith(_ASIDE)
-
-
-def _speaks(row: Row) -> bool:
-    """Whether a row that is no turn carries words of a person or a command."""
-    if row.type == "system":
-        return row.subtype == "local_command"
-    return row.attachment is not None and row.attachment.type == "queued_command"

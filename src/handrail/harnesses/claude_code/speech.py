@@ -38,7 +38,7 @@ _COMMAND = Speaker(Author.HARNESS, "command")
 _PEER = Speaker(Author.PEER)
 _UNKNOWN = Speaker(Author.UNKNOWN)
 _PROMPT = Speaker(Author.PERSON, None, Via.PROMPT)
-_QUEUED = Speaker(Author.PERSON, None, Via.QUEUE)
+QUEUED = Speaker(Author.PERSON, None, Via.QUEUE)
 STEER = Speaker(Author.PERSON, None, Via.STEER)
 
 
@@ -94,7 +94,7 @@ def row_speaker(row: Row, setting: Setting, version: tuple[int, ...] | None) -> 
     if named is None and setting.is_driven:
         return _UNKNOWN
     if has_proof(row) or named is not None:
-        return _QUEUED if row.promptSource == "queued" else _PROMPT
+        return QUEUED if row.promptSource == "queued" else _PROMPT
     return _PROMPT if setting.accepts_absence(version) else _UNKNOWN
 
 

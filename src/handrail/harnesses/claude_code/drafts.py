@@ -1,0 +1,143 @@
+"""Messages in the making. Rows of one message are not always next to each other, so none is closed before the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC
+from itertools import pairwise
+
+from msgspec import Struct
+
+from handrail import ids
+from handrail.harnesses.claude_code.blocks import usage
+from handrail.harnesses.claude_code.wire import Row, WireUsage
+from handrail.harnesses.families.jsonl import Rows
+from handrail.transcripts.model import Author, Block, Common, Interrupt, Message, Role, Text
+
+
+class Draft(Struct, gc=False, eq=False):
+    """A message in the making.
+
+    ``kind`` says what a later row may join, ``row`` is the first one, ``rows`` are the indices of those that are
+    the message and ``extra`` of records it stands on besides (of the queue, copies). ``delivery`` is what answers
+    a response.
+    """
+
+    role: Role
+    kind: str
+    row: Row
+    blocks: list[Block]
+    rows: list[int]
+    extra: tuple[int, ...] = ()
+    model: str | None = None
+    stop: str | None = None
+    usage: WireUsage | None = None
+    delivery: Draft | None = None
+
+
+class Drafts:
+    """The messages of one line in order, and how the rows of a file name them.
+
+    ``named_marks`` are rows whose interruption names who interrupted.
+    """
+
+    def __init__(self, rows: Rows[Row], session: str, bridged: frozenset[int]) -> None:
+        self._rows = rows
+        self._session = session
+        self._bridged = bridged
+        self._nameless: Counter[bytes] = Counter()
+        self._made: dict[int, str] = {}
+        self._has_marks = False
+        self.all: list[Draft] = []
+        self.named_marks: set[int] = set()
+
+    def start(self, role: Role, kind: str, row: Row) -> Draft:
+        draft = Draft(role, kind, row, [], [])
+        self.all.append(draft)
+        return draft
+
+    def last(self) -> Draft | None:
+        return self.all[-1] if self.all else None
+
+    def open_delivery(self) -> Draft | None:
+        """The message to the model to which something may still be added: no response has begun since."""
+        draft = self.all[-1] if self.all else None
+        return draft if draft is not None and draft.role == "user" else None
+
+    def put(self, draft: Draft, index: int, blocks: Iterable[Block], extra: tuple[int, ...] = ()) -> None:
+        """Add row ``index`` to ``draft``."""
+        draft.blocks += blocks
+        draft.rows.append(index)
+        if extra:
+            draft.extra += extra
+
+    def ride(
+        self,
+        row: Row,
+        index: int,
+        blocks: list[Block],
+        kinds: frozenset[str],
+        kind: str,
+        extra: tuple[int, ...] = (),
+    ) -> None:
+        """Put ``blocks`` into the open message when it is of one of ``kinds``, else into one of their own."""
+        if not blocks:
+            return
+        draft = self.open_delivery()
+        if draft is None or draft.kind not in kinds:
+            draft = self.start("user", kind, row)
+        self.put(draft, index, blocks, extra)
+
+    def mark(self, row: Row, index: int, block: Interrupt, kinds: frozenset[str]) -> None:
+        """An interruption: part of the open message when that is of one of ``kinds``, else a message of its own."""
+        self._has_marks = True
+        self.ride(row, index, [block], kinds, "mark")
+
+    def uid(self, index: int) -> str:
+        """The id of a row; for one without, a hash of its bytes and of how many like it came before."""
+        uuid = self._rows.rows[index].uuid
+        if uuid is not None:
+            return uuid
+        if index not in self._made:
+            raw = self._rows.raw(index)
+            self._nameless[raw] += 1
+            self._made[index] = ids.short_hash(raw, self._nameless[raw])
+        return self._made[index]
+
+    def close(self) -> tuple[Common, list[list[int]]]:
+        """The messages that hold anything, and the indices of all rows each stands on."""
+        drafts = [draft for draft in self.all if draft.blocks]
+        if self._has_marks:
+            for draft, following in pairwise(drafts):
+                if draft.role == "user" and following.kind == "prompt" and self.named_marks.isdisjoint(draft.rows):
+                    _name_interrupter(draft, following)
+        return tuple(map(self._message, drafts)), [[*draft.extra, *draft.rows] for draft in drafts]
+
+    def _message(self, draft: Draft) -> Message:
+        row = draft.row
+        timestamp = row.timestamp
+        if timestamp is not None and timestamp.tzinfo is not UTC:
+            timestamp = timestamp.astimezone(UTC)
+        rows = draft.rows
+        own = self._rows.rows
+        uids = tuple([own[index].uuid or self.uid(index) for index in rows])
+        session = row.sessionId
+        return Message(
+            role=draft.role,
+            content=tuple(draft.blocks),
+            uid=uids[0],
+            uids=uids,
+            timestamp=timestamp,
+            model=draft.model,
+            stop_reason=draft.stop,
+            usage=usage(draft.usage) if draft.usage is not None else None,
+            origin=session if session != self._session else None,
+            is_bridged=bool(self._bridged) and not self._bridged.isdisjoint(rows),
+        )
+
+
+def _name_interrupter(draft: Draft, following: Draft) -> None:
+    """A person whose prompt comes straight after an interruption is the one who interrupted."""
+    if any(type(block) is Text and block.author is Author.PERSON for block in following.blocks):
+        draft.blocks = [Interrupt(Author.PERSON) if type(block) is Interrupt else block for block in draft.blocks]
