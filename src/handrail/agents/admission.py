@@ -98,7 +98,7 @@ def _places(value: str, root: Path) -> tuple[tuple[str, ...], ...]:
     top = os.path.abspath(root)  # noqa: PTH100 - by its letters, links left alone
     written = os.path.normpath(Path(top, value))
     try:
-        resolved = os.path.realpath(written)
+        resolved = os.path.realpath(Path(top, value))
     except (OSError, ValueError):
         # A loop of links or a null byte: no tool will open it; only what is written can be judged.
         return (_spellings(written, top),)

@@ -78,7 +78,7 @@ async def _contained(tool: Tool, input: Json, context: ToolContext) -> ToolOutpu
     try:
         return await tool.run(input, context)
     except ToolError as problem:
-        return ToolOutput(str(problem), is_error=True, is_external=tool.traits.untrusted)
+        return ToolOutput(str(problem), is_error=True, is_external=problem.is_external)
     except Cancelled as problem:
         return _interrupted_output(tool, str(problem))
     except (Exception, SystemExit) as problem:  # noqa: BLE001 - other people's code must not end the run

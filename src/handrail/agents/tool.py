@@ -7,7 +7,7 @@ approval, hooks, taint and limits are put around it and never look inside.
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, overload
 
@@ -20,9 +20,16 @@ from handrail.transcripts.model import Block, Json, Refusal, Taint
 
 
 class ToolError(HandrailError):
-    """Raised by a tool to answer the model with an error in these words; its type and traceback stay out of it."""
+    """Raised by a tool to answer the model with an error in these words; its type and traceback stay out of it.
+
+    ``is_external`` says that the words, or some of them, came from outside.
+    """
 
     code = "tool"
+
+    def __init__(self, message: str, *, hint: str | None = None, is_external: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.is_external = is_external
 
 
 class ToolSpec(Struct, frozen=True):
@@ -159,6 +166,16 @@ class Tool(Struct, frozen=True, kw_only=True):
         if self.function is None:
             raise TypeError(f"the tool {self.name!r} is not made of a Python function")
         return self.function(*args, **kwargs)
+
+
+def by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    """``tools`` by their names; ``ValueError`` when two have the same: none takes another's place in silence."""
+    found: dict[str, Tool] = {}
+    for item in tools:
+        if item.name in found:
+            raise ValueError(f"two tools are called {item.name!r}")
+        found[item.name] = item
+    return found
 
 
 @overload

@@ -1,1 +1,1 @@
-"""What a repository contributes, and the walls around it: paths, sandbox, context files, skills, tools, hooks, servers."""
+"""What a repository contributes (context, skills, templates, tools, hooks, servers), and the walls around it."""
