@@ -62,6 +62,13 @@ def test_an_overview_stops_reading_when_its_time_is_over_and_says_so(tmp_path: P
     assert (found.sessions, found.read, found.stepins) == (2, 1, 0)
 
 
+def test_an_overview_leaves_out_what_is_too_large_and_says_so(tmp_path: Path) -> None:
+    machine = put(tmp_path, session("large", DENIAL, day=2), session("small", QUIET, day=1))
+    largest = (tmp_path / "small.echo").stat().st_size
+    found = app.overview(machine, largest_bytes=largest)
+    assert (found.sessions, found.read, found.stepins) == (2, 1, 0)
+
+
 def test_an_overview_without_a_bound_reads_all(tmp_path: Path) -> None:
     machine = put(tmp_path, session("old", DENIAL, day=1), session("new", QUIET, day=2))
     clock = ManualClock()

@@ -17,6 +17,9 @@ from handrail.transcripts.codec import SessionRef
 BUDGET_S = 5.0
 """How long an overview reads sessions before it says what it has."""
 
+LARGEST_BYTES = 250_000_000
+"""A larger session alone would use up the time, and the memory of a small machine."""
+
 
 class HarnessRow(Struct, frozen=True, kw_only=True, gc=False):
     """One harness. ``read`` says how many of its ``sessions`` the step-ins and rounds were counted in."""
@@ -52,16 +55,21 @@ def overview(
     machine: Machine,
     *,
     budget_s: float | None = BUDGET_S,
+    largest_bytes: int | None = LARGEST_BYTES,
     clock: Clock | None = None,
     on_progress: Progress | None = None,
 ) -> Overview:
-    """What every store holds, with the step-ins of the newest sessions that ``budget_s`` seconds allow (None: all)."""
+    """What every store holds, with the step-ins of the newest sessions that ``budget_s`` seconds allow.
+
+    Sessions of more than ``largest_bytes`` are not read. None means no bound, for either.
+    """
     catalog = machine.catalog()
     unread = list(catalog.unread)
     top = list(catalog.top_level())
+    light = [ref for ref in top if largest_bytes is None or ref.size_bytes <= largest_bytes]
     figures: dict[str, list[Mined]] = {}
-    refs = while_time(top, clock or SystemClock(), budget_s)
-    for mined in iter_mined(machine, refs, catalog.short_ids(), unread, on_progress, total=len(top)):
+    refs = while_time(light, clock or SystemClock(), budget_s)
+    for mined in iter_mined(machine, refs, catalog.short_ids(), unread, on_progress, total=len(light)):
         figures.setdefault(mined.harness, []).append(mined)
     rows = tuple(
         _row(machine.infos[name].title, name, catalog.of_harness(name).sessions, figures.get(name, []))

@@ -56,8 +56,8 @@ def program(context: click.Context, full: bool) -> None:
     from handrail.cli.views.overview import finish_overview, render_overview
 
     surface: Surface = context.obj
-    budget = {"budget_s": None} if full else {}
-    found = app.overview(surface.machine(), on_progress=surface.progress("session"), **budget)
+    bounds = {"budget_s": None, "largest_bytes": None} if full else {}
+    found = app.overview(surface.machine(), on_progress=surface.progress("session"), **bounds)
     surface.emit(found, render_overview)
     finish_overview(found, surface)
 

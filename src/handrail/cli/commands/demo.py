@@ -23,4 +23,8 @@ def COMMAND(surface: Surface, sample: bool) -> None:
 
     shown = app.demo(surface.machine(), only_sample=sample, on_progress=surface.progress("session"))
     surface.emit(shown, render_demo)
+    found = shown.moments
+    if found.summary.sessions < found.sessions:
+        surface.note(f"This shows the newest {found.summary.sessions:,} of {found.sessions:,} sessions.")
+    surface.note("`handrail moments` shows them all, `handrail show` opens one, `handrail --help` tells the rest.")
     finish_unread(shown.moments.unread, surface)

@@ -35,7 +35,7 @@ def finish_overview(found: Overview, surface: Surface) -> None:
     left = found.sessions - found.read
     if left > len(found.unread):
         surface.note(
-            f"Step-ins are counted in the newest {found.read:,} of {found.sessions:,} sessions; --full reads all."
+            f"Step-ins are counted in {found.read:,} of {found.sessions:,} sessions, newest first; --full reads all."
         )
     if not surface.as_json and surface.is_terminal:
         more = "`handrail moments` shows them, `handrail ls` lists the sessions."
