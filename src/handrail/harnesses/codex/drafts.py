@@ -62,4 +62,4 @@ def write_time(instant: datetime | None) -> str:
         return ""
     in_utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
     precision = "microseconds" if in_utc.microsecond % 1000 else "milliseconds"
-    return in_utc.replace(tzinfo=None).isoformat(timespec=precision) + "Z"
+    return f"{in_utc.isoformat(timespec=precision)[:-6]}Z"

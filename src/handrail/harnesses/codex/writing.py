@@ -7,7 +7,10 @@ into one another. Everything that does not come back is named in the ``Loss``.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from handrail import jsonio
 from handrail.harnesses.codex.drafts import write_time
@@ -17,8 +20,6 @@ from handrail.harnesses.codex.writing_blocks import BlockWriter
 from handrail.transcripts.codec import Loss
 from handrail.transcripts.model import Common, Message, Meta, Transcript, Usage
 
-_NO_TOKENS = Usage(input_tokens=0, output_tokens=0)
-
 
 def write_rollout(common: Transcript[Common]) -> tuple[bytes, Loss]:
     """The bytes of a rollout that holds ``common``, and what it could not hold."""
@@ -26,7 +27,7 @@ def write_rollout(common: Transcript[Common]) -> tuple[bytes, Loss]:
     writer.session(common.meta)
     for index, message in enumerate(common.body):
         writer.message(index, message)
-    return b"".join(writer.lines), writer.losses.finish()
+    return b"\n".join([*writer.lines, b""]), writer.losses.finish()
 
 
 class _Writer:
@@ -36,36 +37,49 @@ class _Writer:
         self.lines: list[bytes] = []
         self.losses = Losses()
         self.ids = RowIds(self.lines.__getitem__)
-        self.time = ""
+        self._stamp = self._item_head = self._event_head = b""
         self._body = common.body
         self._blocks = BlockWriter(self)
         self._model: str | None = None
         self._role: str | None = None
-        self._totals: dict[str, int] = {}
+        self._totals = _Counts()
         self._turns = 0
         self.is_turn = False
         self.prompts = 0
 
     # Lines
 
-    def line(self, kind: str, payload: bytes) -> bytes:
-        """Append one line of the present time and return it."""
-        line = b'{"timestamp":"%b","type":"%b","payload":%b}' % (self.time.encode(), kind.encode(), payload)
+    def at(self, instant: datetime | None) -> None:
+        """What is written next happened at ``instant``."""
+        stamp = b'{"timestamp":"%b","type":"' % write_time(instant).encode()
+        self._stamp = stamp
+        self._item_head = stamp + b'response_item","payload":'
+        self._event_head = stamp + b'event_msg","payload":'
+
+    def line(self, kind: bytes, payload: dict[str, Any]) -> bytes:
+        """Append a line of ``kind`` and return it."""
+        line = b'%b%b","payload":%b}' % (self._stamp, kind, jsonio.encode(payload))
         self.lines.append(line)
-        self.lines.append(b"\n")
         return line
 
-    def event(self, payload: dict[str, Any]) -> bytes:
-        return self.line("event_msg", jsonio.encode(payload))
+    def item(self, payload: bytes) -> bytes:
+        """Append an item, given as JSON, and return its line."""
+        line = b"%b%b}" % (self._item_head, payload)
+        self.lines.append(line)
+        return line
+
+    def event(self, payload: bytes) -> None:
+        """Append an event, given as JSON."""
+        self.lines.append(b"%b%b}" % (self._event_head, payload))
 
     # The session
 
     def session(self, meta: Meta) -> None:
-        self.time = write_time(meta.timestamp)
+        self.at(meta.timestamp)
         git = None if meta.git_branch is None else {"branch": meta.git_branch}
         payload: dict[str, Any] = {
             "id": meta.id,
-            "timestamp": self.time,
+            "timestamp": write_time(meta.timestamp),
             "cwd": meta.cwd or "",
             "originator": "codex_cli_rs",
             "cli_version": meta.cli_version or "",
@@ -75,9 +89,10 @@ class _Writer:
             "base_instructions": None,
             "git": git,
         }
-        self.line("session_meta", jsonio.encode(payload))
+        self.line(b"session_meta", payload)
         if meta.title:
-            self.event({"type": "thread_name_updated", "thread_id": meta.id, "thread_name": meta.title})
+            name = {"type": "thread_name_updated", "thread_id": meta.id, "thread_name": meta.title}
+            self.event(jsonio.encode(name))
         for field in ("title", "cwd", "cli_version"):
             if getattr(meta, field) == "":
                 self.losses.session(f"meta.{field}", "an empty text is none")
@@ -89,17 +104,12 @@ class _Writer:
             if not message.content:
                 self.losses.message(index, "message", "Codex has no empty message")
             return
-        self.time = write_time(message.timestamp)
+        self.at(message.timestamp)
         is_model = message.role == "assistant"
         if self._role == message.role or (is_model and message.model != self._model):
             self.context(message.model if is_model else self._model)
         self._role = message.role
-        first = len(self.lines)
-        written = self._blocks.write(index, message, blocks)
-        if written is not None:
-            self.losses.wrote(message, written)
-        elif len(self.lines) == first:
-            return
+        self.losses.wrote(message, self._blocks.write(index, message, blocks))
         if is_model:
             self._after_response(index, message)
 
@@ -130,20 +140,23 @@ class _Writer:
             self.context(self._model)
 
     def _count(self, usage: Usage) -> None:
-        last = {
-            "input_tokens": usage.input_tokens,
-            "cached_input_tokens": usage.cache_read_input_tokens,
-            "cache_write_input_tokens": usage.cache_creation_input_tokens,
-            "output_tokens": usage.output_tokens,
-            "reasoning_output_tokens": usage.reasoning_tokens,
-        }
-        given = {name: count for name, count in last.items() if count is not None}
-        info: dict[str, Any] = {"last_token_usage": given}
-        if any(given.values()):
-            for name, count in given.items():
-                self._totals[name] = self._totals.get(name, 0) + count
-            info = {"total_token_usage": self._totals, **info}
-        self.event({"type": "token_count", "info": info})
+        last = _Counts(
+            usage.input_tokens,
+            usage.cache_read_input_tokens,
+            usage.cache_creation_input_tokens,
+            usage.output_tokens,
+            usage.reasoning_tokens,
+        )
+        has_any = False
+        totals = self._totals
+        for name in _Counts.__struct_fields__:
+            count = getattr(last, name)
+            if count:
+                has_any = True
+                setattr(totals, name, (getattr(totals, name) or 0) + count)
+        # An event whose total has not moved is a repetition; one without a total never is.
+        info = jsonio.encode(_Info(totals if has_any else None, last))
+        self.event(b'{"type":"token_count","info":%b}' % info)
 
     # Turns
 
@@ -151,7 +164,7 @@ class _Writer:
         """A ``turn_context``: what follows is a message of its own, by ``model``."""
         self._model = model
         named = {} if model is None else {"model": model}
-        self.line("turn_context", jsonio.encode({"turn_id": f"turn-{self._turns}", **named}))
+        self.line(b"turn_context", {"turn_id": self.turn_id, **named})
 
     def start_turn(self) -> None:
         """Begin a turn, ending the one before."""
@@ -159,21 +172,37 @@ class _Writer:
         self._turns += 1
         self.is_turn = True
         self.prompts = 0
-        self.event({"type": "task_started", "turn_id": f"turn-{self._turns}"})
+        self.event(b'{"type":"task_started","turn_id":"turn-%d"}' % self._turns)
 
     def end_turn(self) -> None:
         """End the turn, if there is one."""
         if self.is_turn:
-            self.event({"type": "task_complete", "turn_id": f"turn-{self._turns}"})
+            self.event(b'{"type":"task_complete","turn_id":"turn-%d"}' % self._turns)
         self.is_turn = False
 
     @property
     def turn_id(self) -> str:
+        """The id of the present turn."""
         return f"turn-{self._turns}"
 
     def uid(self, name: str | None, line: bytes) -> str:
         """The uid a reader gives the record ``line``."""
         return self.ids.unique(hashed(line) if name is None else name)
+
+
+class _Counts(Struct, omit_defaults=True):
+    """Token counts as an event writes them."""
+
+    input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_output_tokens: int | None = None
+
+
+class _Info(Struct, omit_defaults=True):
+    total_token_usage: _Counts | None = None
+    last_token_usage: _Counts | None = None
 
 
 Writer = _Writer

@@ -93,7 +93,8 @@ class BlockWriter:
         is still open then: nothing of it was counted."""
         if body[index].usage is not None:
             return False
-        for message in body[index + 1 :]:
+        for following in range(index + 1, len(body)):
+            message = body[following]
             for block in message.content:
                 if type(block) is Interrupt and message.role == "user":
                     return True
@@ -103,8 +104,8 @@ class BlockWriter:
 
     # Writing
 
-    def write(self, index: int, message: Message, blocks: list[Numbered]) -> str | None:
-        """Write ``blocks`` in their order; the uid of the first row."""
+    def write(self, index: int, message: Message, blocks: list[Numbered]) -> str:
+        """Write ``blocks`` (at least one) in their order; the uid of the first row."""
         self._message = index
         self._first = None
         self._is_results = False
@@ -112,10 +113,12 @@ class BlockWriter:
             self._response(blocks)
         else:
             self._delivery(blocks)
-        return self._first
+        return self._first or ""
 
     def _item(self, payload: dict[str, Json], name: str | None = None) -> None:
-        line = self._writer.line("response_item", jsonio.encode(payload))
+        self._note_uid(name, self._writer.item(jsonio.encode(payload)))
+
+    def _note_uid(self, name: str | None, line: bytes) -> None:
         uid = self._writer.uid(name, line)
         if self._first is None:
             self._first = uid
@@ -144,16 +147,17 @@ class BlockWriter:
             self._lost(number, "text.by", "Codex does not record it")
         if block.via is not None:
             self._lost(number, "text.via", "Codex does not record it")
-        content = [{"type": "output_text", "text": block.text}]
-        self._writer.event({"type": "agent_message", "message": block.text})
-        self._item({"type": "message", "role": "assistant", "content": content})
+        text = jsonio.encode(block.text)
+        self._writer.event(b'{"type":"agent_message","message":%b}' % text)
+        content = b'[{"type":"output_text","text":%b}]' % text
+        self._note_uid(None, self._writer.item(b'{"type":"message","role":"assistant","content":%b}' % content))
 
     def _thought(self, number: int, block: Thinking) -> None:
         if block.signature is not None:
             self._lost(number, "thinking.signature", "a signature means something to the provider that made it only")
         summary = [{"type": "summary_text", "text": block.text}] if block.text else []
         if block.text:
-            self._writer.event({"type": "agent_reasoning", "text": block.text})
+            self._writer.event(jsonio.encode({"type": "agent_reasoning", "text": block.text}))
         self._item({"type": "reasoning", "summary": summary, "encrypted_content": block.encrypted})
 
     def _call(self, number: int, block: ToolUse) -> None:
@@ -206,9 +210,8 @@ class BlockWriter:
             event["results"] = block.content
             if block.content is None:
                 self._lost(number, "tool_result.content", "a search without results is told in words")
-        self._writer.event(event)
-        uid = self._writer.uid(f"{block.tool_use_id}:output", b"")
-        self._first = self._first or uid
+        self._writer.event(jsonio.encode(event))
+        self._note_uid(f"{block.tool_use_id}:output", b"")
 
     def _result(self, number: int, block: ToolResult) -> None:
         if block.tool_use_id in self._searches:
@@ -235,7 +238,8 @@ class BlockWriter:
             self._lost(number, "interrupt.by", "Codex records that a turn was aborted, not by whom")
         self._note([{"type": "input_text", "text": _ABORTED}])
         writer = self._writer
-        writer.event({"type": "turn_aborted", "turn_id": writer.turn_id, "reason": "interrupted"})
+        aborted = {"type": "turn_aborted", "turn_id": writer.turn_id, "reason": "interrupted"}
+        writer.event(jsonio.encode(aborted))
         writer.is_turn = False
 
     def _compaction(self, number: int, block: Compaction, has_item: bool) -> None:
@@ -246,9 +250,7 @@ class BlockWriter:
         for field in ("trigger", "tokens_before", "tokens_after"):
             if getattr(block, field) is not None:
                 self._lost(number, f"compaction.{field}", "Codex does not record it")
-        line = self._writer.line("compacted", jsonio.encode({"message": block.summary or ""}))
-        uid = self._writer.uid(None, line)
-        self._first = self._first or uid
+        self._note_uid(None, self._writer.line(b"compacted", {"message": block.summary or ""}))
 
     def _peer(self, number: int, block: Text) -> None:
         if block.via is not None:
@@ -272,10 +274,13 @@ class BlockWriter:
                 self._lost(None, "message.boundary", "a prompt is a message of its own in Codex")
         content = [_element(block) for _, block in blocks]
         self._note(content)
-        self._compare(blocks, content, is_typed, via)
+        if not (is_typed and all(_is_plainly_typed(block, via) for _, block in blocks)):
+            self._compare(blocks, content, is_typed, via)
         if is_typed:
-            message = speakers.typed_text([Element(text=block.text) for _, block in texts])
-            self._writer.event({"type": "user_message", "message": message, "images": []})
+            words = "".join([block.text for _, block in texts])
+            if "<" in words:
+                words = speakers.typed_text([Element(text=block.text) for _, block in texts])
+            self._writer.event(b'{"type":"user_message","message":%b,"images":[]}' % jsonio.encode(words))
             self._writer.prompts += 1
 
     def _open_turn(self, first: Text) -> Via:
@@ -335,6 +340,17 @@ def _run(blocks: list[Numbered], place: int) -> int:
             break
         end += 1
     return end
+
+
+def _is_plainly_typed(block: Block, via: Via) -> bool:
+    """Whether a reader of a typed item sees ``block`` as it is: a person's text that opens like no marker."""
+    return (
+        type(block) is Text
+        and block.author == Author.PERSON
+        and block.via == via
+        and block.by is None
+        and block.text[0] not in "<#\n"
+    )
 
 
 def _element(block: Block) -> dict[str, str]:
