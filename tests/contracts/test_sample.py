@@ -11,10 +11,12 @@ from handrail.testing.sample import sample_home, write_sample
 
 _HOME = Path(handrail.__file__).parent / "app" / "sample" / "home"
 _FILES = sample_home()
+_HOMES = {".claude/": "claude_code", ".codex/": "codex", ".local/state/handrail/": "handrail"}
 
 
 def _harness_of(name: str) -> handrail.HarnessInfo:
-    return handrail.harness("claude_code" if name.startswith(".claude") else "codex")
+    (harness,) = (harness for prefix, harness in _HOMES.items() if name.startswith(prefix))
+    return handrail.harness(harness)
 
 
 def _moments(name: str) -> tuple[handrail.Intervention, ...]:

@@ -11,7 +11,11 @@ from handrail.app.mining import MomentFilter, MomentList, Progress, moments
 from handrail.app.surveying import BUDGET_S, Overview, overview
 
 SAMPLE_HOME = Path(__file__).parent / "sample" / "home"
-_SAMPLE_ROOTS = {"claude_code": SAMPLE_HOME / ".claude" / "projects", "codex": SAMPLE_HOME / ".codex" / "sessions"}
+_SAMPLE_ROOTS = {
+    "claude_code": SAMPLE_HOME / ".claude" / "projects",
+    "codex": SAMPLE_HOME / ".codex" / "sessions",
+    "handrail": SAMPLE_HOME / ".local" / "state" / "handrail" / "sessions",
+}
 _SHOWN_MOMENTS = 20
 
 

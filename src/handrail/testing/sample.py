@@ -11,8 +11,25 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from handrail.harnesses import harness
 from handrail.testing.builders import ClaudeCodeSession, CodexSession
 from handrail.testing.builders.claude_code import say, think
+from handrail.transcripts.model import (
+    Author,
+    Block,
+    Common,
+    Decision,
+    Message,
+    Meta,
+    Text,
+    ToolResult,
+    ToolUse,
+    Transcript,
+    Via,
+    Write,
+)
 
 _ORCHARD = "/home/demo/orchard"
 _BELLS = "/home/demo/bell-tower"
@@ -28,6 +45,10 @@ def sample_home() -> Mapping[str, bytes]:
     files[_claude_path(frost_alarm())] = frost_alarm().render()[:-90]
     for rollout in (timetable(), late_departures(), late_departures_fork()):
         files[f".codex/sessions/{rollout.file_name}"] = rollout.render()
+    run = seed_order()
+    data = harness("handrail").codec.render(harness("handrail").codec.from_common(run))
+    assert isinstance(data, bytes)
+    files[f".local/state/handrail/sessions/{run.meta.id}.jsonl"] = data
     return files
 
 
@@ -273,6 +294,45 @@ def late_departures_fork() -> CodexSession:
     it.shell("morning", "python late.py --line morning", "4")
     it.finish("Four morning buses were late.")
     return it
+
+
+# Handrail ---------------------------------------------------------------------------------------------------
+
+
+def seed_order() -> Transcript[Common]:
+    """A run of Handrail's own: an approval whose arguments the person edited, a point they did not let pass."""
+    draft = "bean 40 g\nbeet 20 g\nleek 5 g"
+    edited = "bean 20 g\nbeet 20 g\nleek 5 g"
+    order = ToolUse("call-1", Write(f"{_ORCHARD}/order.txt", draft))
+    body = (
+        _spoken(Text("Draft the seed order for the spring beds.", Author.PERSON, via=Via.PROMPT)),
+        _answered(Text("I will write the order.", Author.MODEL), order),
+        _spoken(
+            Decision("call-1", Author.PERSON, "edit", "half the beans will do", before=draft, after=edited),
+            ToolResult("call-1", "written"),
+        ),
+        _answered(Text("The order is in order.txt and ready to be sent.", Author.MODEL)),
+        _spoken(Decision("Send the order?", Author.PERSON, "Revise", "ask for untreated seed")),
+        _answered(Text("The order now asks for untreated seed.", Author.MODEL)),
+        _spoken(Decision("Send the order?", Author.PERSON, "Approve")),
+    )
+    meta = Meta(
+        id="019cb6a0-11d2-7c40-8f3e-6a90c2d10009",
+        timestamp=_at(16, 11),
+        cwd=_ORCHARD,
+        title="Seed order",
+        model="claude-sonnet-4-5",
+    )
+    timed = (replace(message, timestamp=_at(16, 11, minute)) for minute, message in enumerate(body))
+    return Transcript(meta, tuple(timed))
+
+
+def _spoken(*blocks: Block) -> Message:
+    return Message(role="user", content=blocks)
+
+
+def _answered(*blocks: Block) -> Message:
+    return Message(role="assistant", content=blocks, model="claude-sonnet-4-5")
 
 
 if __name__ == "__main__":
