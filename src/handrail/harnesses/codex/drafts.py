@@ -51,6 +51,8 @@ def read_time(text: str | None) -> datetime | None:
         return None
     try:
         instant = datetime.fromisoformat(text)
+        if instant.tzinfo is UTC:
+            return instant
         return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     except (ValueError, OverflowError):
         return None

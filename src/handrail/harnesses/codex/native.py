@@ -35,8 +35,14 @@ class Rollout(JsonlFiles[Row]):
     def reading(self) -> Reading:
         """The rows, read."""
         rows = self.main.rows
+        spans, data = self.main.spans, self.main.data
+
+        def raw(index: int) -> bytes:
+            start, end = spans[index]
+            return data[start:end]
+
         make = Reading if has_items(rows) else EventReading
-        return make(rows, self.main.raw).run()
+        return make(rows, raw).run()
 
     @cached_property
     def lines(self) -> Lines:

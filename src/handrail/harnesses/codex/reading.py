@@ -102,7 +102,8 @@ class Reading:
             if self._origin is not None:
                 self._end_burst(index)
             handle(self, payload)
-        self._deliver_searches()
+        if self._searches.found:
+            self._deliver_searches()
         self._ends.apply()
         for index, call_id in self._mirrors:
             self.owners[index] = self._answered.get(call_id, BOOKKEEPING)
@@ -145,7 +146,8 @@ class Reading:
         """The open response, or a new one with what was counted for it before it came."""
         if self._open is not None and self._open.kind == RESPONSE:
             return self._open
-        self._deliver_searches()
+        if self._searches.found:
+            self._deliver_searches()
         draft = self._draft(RESPONSE)
         self._last_response = len(self.drafts) - 1
         self._tokens.has_response = True
@@ -245,7 +247,8 @@ class Reading:
         content, is_error, refusal = read_output(output, name)
         if refusal is not None and refusal.kind == RefusalKind.DENIED:
             refusal = denial(self._reviewer)
-        self._deliver_searches()
+        if self._searches.found:
+            self._deliver_searches()
         draft = self.into(self.deliver(RESULTS), payload)
         self._response = None
         self._ends.note(call_id, draft, len(draft.content))
@@ -296,7 +299,8 @@ class Reading:
         blocks = speakers.read_typed(elements, self._driver, Via.STEER if is_steer else Via.PROMPT)
         draft = self._open
         if draft is None or draft.kind != RESULTS:
-            self._deliver_searches()
+            if self._searches.found:
+                self._deliver_searches()
             draft = self._open if self._open is not None and self._open.kind == RESULTS else None
             draft = draft if draft is not None and is_steer else self._draft(PROMPT)
         if not is_steer:
@@ -306,7 +310,8 @@ class Reading:
 
     def _note(self, payload: Payload, blocks: list[Block]) -> None:
         if blocks:
-            self._deliver_searches()
+            if self._searches.found:
+                self._deliver_searches()
             self.into(self.deliver(NOTES), payload).content += blocks
 
     def peer(self, payload: Payload) -> None:
@@ -330,7 +335,8 @@ class Reading:
     # Interrupts and compactions
 
     def _interrupt_mark(self, payload: Payload) -> None:
-        self._deliver_searches()
+        if self._searches.found:
+            self._deliver_searches()
         self.into(self.deliver(NOTES), payload).content.append(Interrupt())
 
     def aborted(self, payload: Payload) -> None:
@@ -342,14 +348,16 @@ class Reading:
         has_mark = draft is not None and draft.content and type(draft.content[-1]) is Interrupt
         if payload.reason in (None, "interrupted"):
             if not has_mark:
-                self._deliver_searches()
+                if self._searches.found:
+                    self._deliver_searches()
                 self.into(self.deliver(NOTES), payload).content.append(Interrupt())
             else:
                 self.owners[self._at] = len(self.drafts) - 1
         self.turn_end(payload)
 
     def compacted(self, payload: Payload) -> None:
-        self._deliver_searches()
+        if self._searches.found:
+            self._deliver_searches()
         draft = self.into(self._draft(COMPACTION), payload)
         draft.content.append(Compaction(summary_of(payload)))
         self.close()
@@ -357,19 +365,23 @@ class Reading:
     # Turns
 
     def turn_context(self, payload: Payload) -> None:
-        self._deliver_searches()
+        if self._searches.found:
+            self._deliver_searches()
         self.close()
         self._model = payload.model if isinstance(payload.model, str) else None
         self._reviewer = payload.approvals_reviewer
 
     def turn_start(self, payload: Payload) -> None:
-        self._deliver_searches()
+        if self._searches.found:
+            self._deliver_searches()
         self.close()
         self._turns.begin(len(self.drafts))
 
     def turn_end(self, payload: Payload) -> None:
-        self._own_echoes()
-        self._deliver_searches()
+        if self._echoes:
+            self._own_echoes()
+        if self._searches.found:
+            self._deliver_searches()
         self.close()
         self._turns.end()
         self._searches.forget()
@@ -390,7 +402,8 @@ class Reading:
             self._open = None
 
     def rolled_back(self, payload: Payload) -> None:
-        self._deliver_searches()
+        if self._searches.found:
+            self._deliver_searches()
         self.close()
         start = self._turns.roll_back(payload.num_turns or 0)
         if start is not None and start < len(self.drafts):

@@ -31,14 +31,14 @@ class _Open(NamedTuple):
 
 
 class Searches:
-    """The searches of one file. ``take`` gives the outcomes that are to be delivered after the response."""
+    """The searches of one file. ``found`` are the outcomes to be delivered after the response, ``take`` takes them."""
 
-    __slots__ = ("_events", "_found", "_open")
+    __slots__ = ("_events", "_open", "found")
 
     def __init__(self) -> None:
         self._events: list[tuple[Payload, int]] = []
         self._open: list[_Open] = []
-        self._found: list[Found] = []
+        self.found: list[Found] = []
 
     def call(self, payload: Payload, row: int) -> str | None:
         """The id of a search item: its own if it has one, else that of the event before it that tells the same."""
@@ -51,7 +51,7 @@ class Searches:
     def wait(self, payload: Payload, draft: Draft) -> None:
         """The last block of ``draft`` is a search; its event may follow."""
         block = draft.content[-1]
-        if type(block) is ToolUse and all(found.call_id != block.id for found in self._found):
+        if type(block) is ToolUse and all(found.call_id != block.id for found in self.found):
             has_id = bool(payload.call_id or payload.id)
             self._open.append(_Open(payload.action, draft, len(draft.content) - 1, has_id))
 
@@ -70,12 +70,12 @@ class Searches:
     def _find(self, call_id: str | None, event: Payload, row: int) -> str | None:
         if call_id is not None:
             content = searched(event.action, event.query) if event.results is None else event.results
-            self._found.append(Found(call_id, content, row))
+            self.found.append(Found(call_id, content, row))
         return call_id
 
     def take(self) -> list[Found]:
         """The outcomes so far, once."""
-        found, self._found = self._found, []
+        found, self.found = self.found, []
         return found
 
     def forget(self) -> None:

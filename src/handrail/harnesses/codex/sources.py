@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from handrail.harnesses.codex.drafts import read_time
-from handrail.harnesses.codex.wire import Payload, Row
+from handrail.harnesses.codex.wire import EVENT, Payload, Row
 from handrail.harnesses.families.markers import CODEX_PROGRAMS
 from handrail.transcripts.model import Author, Meta, Parent
 
@@ -24,7 +24,7 @@ def driver(payload: Payload | None) -> Author:
 
 def read_meta(rows: list[Row]) -> Meta:
     """The session's metadata; its title is the last name the thread was given."""
-    title = next((name for row in reversed(rows) if (name := _name(row))), None)
+    title = _title(rows)
     own: Payload | None = None
     foreign: Payload | None = None
     for row in rows:
@@ -51,9 +51,11 @@ def read_meta(rows: list[Row]) -> Meta:
     )
 
 
-def _name(row: Row) -> str | None:
-    payload = row.payload
-    return payload.thread_name if payload is not None and payload.type == "thread_name_updated" else None
+def _title(rows: list[Row]) -> str | None:
+    for row in reversed(rows):
+        if row.type == EVENT and row.payload is not None and row.payload.thread_name:
+            return row.payload.thread_name
+    return None
 
 
 def _model(own: Payload, rows: list[Row]) -> str | None:
