@@ -69,3 +69,8 @@ def new_uuid7(clock: Clock | None = None) -> str:
     value = value & ~(0xF << 76) | 7 << 76
     value = value & ~(0x3 << 62) | 2 << 62
     return str(uuid.UUID(int=value))
+
+
+def chance() -> float:
+    """A fresh random number from [0, 1), for spreading waits."""
+    return int.from_bytes(os.urandom(6), "big") / (1 << 48)
