@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from handrail.harnesses.claude_code.write import Written
+from handrail.harnesses.claude_code.written import Written
 from handrail.transcripts.codec import LossItem
 from handrail.transcripts.model import Block, Common, Message, Meta, Transcript
 

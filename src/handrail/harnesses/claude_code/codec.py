@@ -14,8 +14,8 @@ from handrail.harnesses.claude_code.line import Lines, OtherLine, find_lines
 from handrail.harnesses.claude_code.read import read_line, read_line_rows
 from handrail.harnesses.claude_code.speech import Setting
 from handrail.harnesses.claude_code.wire import BULKY, KNOWN_KINDS, STARTS, Native, Row, read_rows
-from handrail.harnesses.claude_code.write import render_rows as render_session
 from handrail.harnesses.claude_code.write import write_session
+from handrail.harnesses.claude_code.written import render_rows as render_session
 from handrail.harnesses.families.jsonl import JsonlFiles, scan
 from handrail.transcripts.codec import Branch, Child, Fault, Loss, Parts, Record
 from handrail.transcripts.model import Common, Transcript

@@ -16,7 +16,7 @@ from typing import Any
 from handrail import jsonio
 from handrail.harnesses.claude_code.speech import Setting
 from handrail.harnesses.claude_code.wire import CROP_KIND, Row
-from handrail.harnesses.claude_code.write import instant
+from handrail.harnesses.claude_code.written import instant
 from handrail.harnesses.families.jsonl import Rows
 from handrail.transcripts.model import Author, Common, Interrupt, Meta
 

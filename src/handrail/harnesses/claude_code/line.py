@@ -9,7 +9,8 @@ thing said, bridge what is missing, then take back whatever belongs to what is o
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from handrail.harnesses.claude_code.wire import Row, WireBlock
@@ -57,7 +58,7 @@ def find_lines(rows: list[Row]) -> Lines:
     if _is_chain(rows):
         return Lines(list(range(len(rows))))
     tree = _Tree(rows)
-    live = tree.line_of(set(tree.nodes), set())
+    live = tree.line_of(tree.nodes, frozenset())
     tree.take_back(live, tree.nodes)
     left = {index for index in tree.nodes if index not in live}
     gone = left | tree.outside
@@ -147,9 +148,9 @@ class _Tree:
         self.bridged.add(index)
         return last
 
-    def line_of(self, nodes: set[int], stop: set[int]) -> set[int]:
+    def line_of(self, nodes: Collection[int], stop: AbstractSet[int]) -> set[int]:
         """The rows from the last thing said among ``nodes`` back to a root or a row of ``stop`` (not included)."""
-        latest = sorted(nodes, reverse=True)
+        latest = sorted(nodes, reverse=True)  # a sorted list costs nothing to sort again
         at = next((index for index in latest if self._is_leaf(index)), None)
         if at is None:
             at = next((index for index in latest if self.rows[index].is_talk), latest[0] if latest else _NO_PARENT)
