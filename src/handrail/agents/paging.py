@@ -104,9 +104,10 @@ def limited(output: ToolOutput, call_id: str, shelf: ResultShelf | None, limits:
     if _is_mixed(content):
         parts = [_limited_part(part, f"{call_id}.{number}", shelf, limits) for number, part in enumerate(content)]
         return replace(output, content=parts)
-    text = msgspec.json.format(jsonio.encode(content)).decode()
-    if _fits(text, limits):
+    compact = jsonio.encode(content)
+    if len(compact) <= limits.max_bytes:
         return output
+    text = msgspec.json.format(compact).decode()
     kept = _kept(call_id, text, shelf)
     told = f"[{len(text)} characters of JSON, {_count(text)} lines, too long to show. {_way_on(kept, call_id, 1, 1)}]"
     return replace(output, content=told)

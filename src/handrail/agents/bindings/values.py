@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from handrail import jsonio
 from handrail.agents.tool import ToolOutput
 from handrail.transcripts.model import Image, Json, Text
 
@@ -26,7 +27,9 @@ def output_of(value: Any, *, is_external: bool) -> ToolOutput:
         value = [value]
     if isinstance(value, list | tuple) and value and all(isinstance(item, Text | Image) for item in value):
         return ToolOutput([_part(item) for item in value], is_external=is_external)
-    return ToolOutput(msgspec.to_builtins(value, str_keys=True, enc_hook=_builtins), is_external=is_external)
+    plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_builtins)
+    # Through JSON, so that what the model gets now is what is read back later: lists for tuples, null for NaN.
+    return ToolOutput(jsonio.decode(jsonio.encode(plain)), is_external=is_external)
 
 
 def _part(block: Text | Image) -> Json:
