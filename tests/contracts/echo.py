@@ -14,7 +14,18 @@ import msgspec
 
 from handrail import files, ids, jsonio
 from handrail.errors import MalformedSession, StoreError
-from handrail.transcripts.codec import Branch, Child, Fault, HarnessInfo, Loss, Parts, Record, SessionRef, Store
+from handrail.transcripts.codec import (
+    Branch,
+    Child,
+    Fault,
+    HarnessInfo,
+    Loss,
+    LossItem,
+    Parts,
+    Record,
+    SessionRef,
+    Store,
+)
 from handrail.transcripts.model import Author, Common, Message, Meta, Text, Transcript
 from handrail.transcripts.spans import Span, crop_to
 
@@ -65,7 +76,7 @@ class EchoCodec:
     def write(self, common: Transcript[Common]) -> tuple[Native, Loss]:
         lines = [Line("meta", meta=common.meta), *(Line("message", message=message) for message in common.body)]
         data = b"".join(jsonio.encode(line) + b"\n" for line in lines)
-        return Transcript(common.meta, Kept(data)), Loss()
+        return Transcript(common.meta, Kept(data)), Loss(items=tuple(_unsaid_people(common.body)))
 
     def branches(self, native: Native) -> tuple[Branch, ...]:
         return ()
@@ -94,6 +105,14 @@ class EchoCodec:
                 yield start, end, msgspec.convert(jsonio.decode(data[start:end]), Line)
             except (msgspec.ValidationError, jsonio.NotJson, UnicodeError):
                 yield start, end, None
+
+
+def _unsaid_people(body: Common) -> Iterator[LossItem]:
+    """What ``_without_people`` will take away when the file is read."""
+    for number, message in enumerate(body):
+        for index, block in enumerate(message.content):
+            if message.role == "assistant" and isinstance(block, Text) and block.author is Author.PERSON:
+                yield LossItem(what="text.author", why="no person speaks here", message=number, block=index)
 
 
 def _without_people(message: Message) -> Message:

@@ -42,9 +42,9 @@ class _LosesTitles(EchoCodec):
 
 class _LosesTitlesAndSaysSo(_LosesTitles):
     def write(self, common: Transcript[Common]) -> tuple[Native, Loss]:
-        native, _ = super().write(common)
+        native, loss = super().write(common)
         items = (LossItem(what="meta.title", why="no place for it"),) if common.meta.title is not None else ()
-        return native, Loss(items=items)
+        return native, Loss(items=(*loss.items, *items))
 
 
 class _CriesWolf(EchoCodec):

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.testing.strategies import any_spans, bodies, spans_within
@@ -121,6 +121,7 @@ def test_crop_is_crop_to_of_one_span(case: tuple[Session, list[Span]]) -> None:
         assert session.crop(span) == expected
 
 
+@settings(max_examples=40)
 @given(bodies(), st.lists(any_spans, max_size=3))
 def test_nothing_but_a_crop_error_comes_out_of_any_session(body: Common, spans: list[Span]) -> None:
     session = Transcript(Meta(id="s"), body)
@@ -138,6 +139,7 @@ def test_nothing_but_a_crop_error_comes_out_of_any_session(body: Common, spans: 
     assert session == before
 
 
+@settings(max_examples=40)
 @given(bodies(), any_spans)
 def test_a_fragment_is_a_slice_or_none_or_an_error(body: Common, span: Span) -> None:
     session = Transcript(Meta(id="s"), body)

@@ -28,7 +28,7 @@ from handrail.transcripts.model import Author, Common, Text, ToolResult, Transcr
 from handrail.transcripts.spans import CropError, Span
 
 _quick = settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     database=None,
