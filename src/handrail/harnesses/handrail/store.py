@@ -26,26 +26,23 @@ _codec = HandrailCodec()
 
 
 def open_store(root: Path | str | None = None) -> HandrailStore:
-    """The store at ``root``, else in the state folder of this machine's user.
-
-    ``StoreError`` when there is neither.
-    """
+    """The store at ``root``, else in the state folder of this machine's user."""
     if root is not None:
         return HandrailStore(Path(root))
     state = files.state_folder(os.environ)
-    if state is None:
-        raise StoreError("there is no home folder", hint="set HANDRAIL_HOME")
-    return HandrailStore(state / "sessions")
+    return HandrailStore(None if state is None else state / "sessions")
 
 
 class HandrailStore:
-    """The journals under one root folder."""
+    """The journals in one root folder; without a root (there is no home) it holds none and can save none."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path | None) -> None:
         self.root = root
 
     def discover(self) -> Iterator[SessionRef]:
         """Every journal in the root, by name; files that are no journals and unreadable ones are skipped."""
+        if self.root is None:
+            return
         try:
             entries = sorted(os.scandir(self.root), key=lambda entry: entry.name)
         except OSError:
@@ -67,6 +64,8 @@ class HandrailStore:
             if len(data) != 1:
                 raise StoreError("a journal is one file", hint="save its parts one by one")
             data = next(iter(data.values()))
+        if self.root is None:
+            raise StoreError("there is no home folder to keep sessions in", hint="set HANDRAIL_HOME")
         path = self.root / (check_id(native.meta.id) + SUFFIX)
         files.write_atomically(path, data)
         ref = _look(str(path))
@@ -93,13 +92,15 @@ class HandrailStore:
     def _inside(self, ref: SessionRef | str) -> Path:
         """The file behind ``ref``; ``StoreError`` unless it is a journal file that stands in the root itself."""
         path = Path(ref if isinstance(ref, str) else ref.locator)
+        root = self.root
         try:
             check_id(path.stem)
-            is_inside = path.suffix == SUFFIX and path.parent.resolve() == self.root.resolve() and not path.is_symlink()
+            is_inside = root is not None and path.parent.resolve() == root.resolve()
+            is_inside = is_inside and path.suffix == SUFFIX and not path.is_symlink()
         except (UnsafeId, OSError, ValueError):
             is_inside = False
         if not is_inside:
-            raise StoreError(f"{path} is no journal under {self.root}")
+            raise StoreError(f"{path} is no journal under {root}")
         return path
 
 
