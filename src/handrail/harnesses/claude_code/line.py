@@ -162,7 +162,8 @@ class _Tree:
                 at = self._before(lowest)
                 continue
             line.add(at)
-            lowest = min(lowest, at)
+            if at < lowest:
+                lowest = at
             at = self.parents[at]
         return line
 

@@ -27,7 +27,7 @@ from handrail.harnesses.claude_code.speech import (
     speak,
     steer_speaker,
 )
-from handrail.harnesses.claude_code.wire import Attachment, Row, WireBlock, WireMessage
+from handrail.harnesses.claude_code.wire import Attachment, Row, WireBlock
 from handrail.harnesses.families.jsonl import Rows
 from handrail.harnesses.families.markers import CLAUDE_CODE_INTERRUPTS, CLAUDE_CODE_SUMMARY
 from handrail.transcripts.model import (
@@ -103,32 +103,33 @@ class _LineReader:
             return
         draft = self.response
         if draft is None or message.id is None or message.id != self.response_id:
-            draft = self.response = self.drafts.start("assistant", "response", row)
+            draft = self.response = Draft("assistant", "response", row, [], [])
+            self.drafts.all.append(draft)
             self.response_id = message.id
-        draft.blocks += self._response_blocks(message, draft)
+        self._add_response_blocks(message.content, draft)
         draft.rows.append(self.index)
         draft.model = message.model
         draft.stop = message.stop_reason
         draft.usage = message.usage
 
-    def _response_blocks(self, message: WireMessage, draft: Draft) -> list[Block]:
-        content = message.content
+    def _add_response_blocks(self, content: str | list[WireBlock] | None, draft: Draft) -> None:
+        blocks = draft.blocks
         if type(content) is str:
-            return [Text(content, Author.MODEL)] if content else []
-        found: list[Block] = []
-        known = draft.blocks
+            if content:
+                blocks.append(Text(content, Author.MODEL))
+            return
         parsers = RESPONSE_BLOCKS
+        before = len(blocks)
         for item in content or ():
             parse = parsers.get(item.type)  # type: ignore[union-attr]
             block = parse(item) if parse is not None else server_result(item)  # type: ignore[arg-type]
-            if block is None or (known and block in known):
+            if block is None or (before and block in blocks):
                 continue
             if type(block) is ToolUse:
                 self.owners[block.id] = draft
             elif type(block) is ToolResult:
                 self.answered[block.tool_use_id] = block
-            found.append(block)
-        return found
+            blocks.append(block)
 
     # Deliveries ------------------------------------------------------------------------------------------
 
@@ -190,7 +191,7 @@ class _LineReader:
         """What rides with a result in its own row: a note typed while approving the call, or a mark."""
         if item.text is not None:
             is_note = not is_error and not row.isMeta and not self.setting.is_driven
-            speaker = (STEER if is_note else _UNKNOWN) if not row.isMeta else row_speaker(row, self.setting, None)
+            speaker = (STEER if is_note else _UNKNOWN) if not row.isMeta else self._speaker(row)
             return speak(item.text, speaker, is_typed=False)
         return _media(item)
 
@@ -215,6 +216,9 @@ class _LineReader:
                 return
         if row.isMeta:
             self._meta_text(row, text)
+            return
+        if text in CLAUDE_CODE_INTERRUPTS:
+            self._add_prompt(row, [Interrupt()])
             return
         speaker = self._speaker(row)
         extra = self.queue.joined(text) if speaker.author is Author.PERSON else ()
@@ -261,13 +265,14 @@ class _LineReader:
             self._add_prompt(row, blocks, extra)
 
     def _speaker(self, row: Row) -> Speaker:
-        version = None
-        if self.setting.has_proof and not has_proof(row):
-            version = parse_version(self.rows.raw(self.index))
-        return row_speaker(row, self.setting, version)
+        return row_speaker(row, self.setting, self._version)
+
+    def _version(self) -> tuple[int, ...] | None:
+        """The version that wrote the row at hand."""
+        return parse_version(self.rows.raw(self.index))
 
     def _meta_text(self, row: Row, text: str) -> None:
-        blocks = speak(text, row_speaker(row, self.setting, None), is_typed=False)
+        blocks = speak(text, self._speaker(row), is_typed=False)
         if all(type(block) is Text and block.by == "caveat" for block in blocks):
             return
         owner = self.owners.get(row.sourceToolUseID) if row.sourceToolUseID is not None else None

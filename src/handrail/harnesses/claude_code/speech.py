@@ -8,6 +8,7 @@ author is unknown.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from handrail.harnesses.claude_code.envelopes import is_envelope
@@ -80,8 +81,8 @@ def steer_speaker(origin: RowOrigin | None, *, is_driven: bool) -> Speaker:
     return _UNKNOWN if is_driven and named is None else STEER
 
 
-def row_speaker(row: Row, setting: Setting, version: tuple[int, ...] | None) -> Speaker:
-    """Who wrote the unmarked text of a user row."""
+def row_speaker(row: Row, setting: Setting, version: Callable[[], tuple[int, ...] | None]) -> Speaker:
+    """Who wrote the unmarked text of a user row; ``version`` tells what wrote it, asked only where it matters."""
     if row.planContent is not ABSENT:
         return _PLAN
     if row.isMeta:
@@ -95,7 +96,7 @@ def row_speaker(row: Row, setting: Setting, version: tuple[int, ...] | None) -> 
         return _UNKNOWN
     if has_proof(row) or named is not None:
         return QUEUED if row.promptSource == "queued" else _PROMPT
-    return _PROMPT if setting.accepts_absence(version) else _UNKNOWN
+    return _PROMPT if setting.accepts_absence(version() if setting.has_proof else None) else _UNKNOWN
 
 
 def speak(text: str, speaker: Speaker, *, is_typed: bool) -> list[Block]:
