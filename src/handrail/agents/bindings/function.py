@@ -21,7 +21,11 @@ from handrail.agents.tool import Check, Handler, Tool, ToolContext, ToolOutput, 
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Json
 
-_SAID = {"missing": "is missing", "extra_forbidden": "there is no such parameter"}
+_SAID = {
+    "missing": "is missing",
+    "extra_forbidden": "there is no such parameter",
+    "json_invalid": "a text holds half a character (a lone surrogate), or it is nested too deeply",
+}
 """Faults for which pydantic's own words speak of its fields, not of the call."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

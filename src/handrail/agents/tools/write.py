@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail.agents.tool import ToolContext, ToolError, tool
+from handrail.agents.tool import ToolContext, tool
 from handrail.agents.tools.families.reach import plain_failures, reach
 
 
@@ -13,10 +13,7 @@ def write(file_path: str, content: str, context: ToolContext) -> str:
     file_path: relative to the workspace, or absolute inside it
     content: all the file is to hold
     """
-    try:
-        data = content.encode()
-    except UnicodeEncodeError as problem:
-        raise ToolError("content holds half a character (a lone surrogate), which no file can hold") from problem
+    data = content.encode()
     with plain_failures(file_path):
         is_new = reach(context).write(file_path, data)
     return f"{'Made' if is_new else 'Replaced'} {file_path} ({len(data)} bytes)."

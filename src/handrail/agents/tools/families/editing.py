@@ -17,7 +17,7 @@ def replaced(data: bytes, old: str, new: str, *, replaces_all: bool, path: str) 
         raise ToolError("old_string is empty: say what to replace, or use Write for a whole file")
     if old == new:
         raise ToolError("old_string and new_string are the same: nothing would change")
-    before, after = _encoded(old), _encoded(new)
+    before, after = old.encode(), new.encode()
     if _has_crlf_only(data) and b"\r" not in before:
         before, after = before.replace(b"\n", b"\r\n"), after.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     count = data.count(before)
@@ -29,13 +29,6 @@ def replaced(data: bytes, old: str, new: str, *, replaces_all: bool, path: str) 
             "give more of what is around the right one, or set replace_all"
         )
     return data.replace(before, after), count
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as problem:
-        raise ToolError("the text holds half a character (a lone surrogate), which no file can hold") from problem
 
 
 def _has_crlf_only(data: bytes) -> bool:
