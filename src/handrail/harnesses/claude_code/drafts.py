@@ -121,19 +121,37 @@ class Drafts:
             timestamp = timestamp.astimezone(UTC)
         rows = draft.rows
         own = self._rows.rows
-        uids = tuple([own[index].uuid or self.uid(index) for index in rows])
+        if len(rows) == 1:
+            uid = row.uuid or self.uid(rows[0])
+            uids: tuple[str, ...] = (uid,)
+        else:
+            uids = tuple([own[index].uuid or self.uid(index) for index in rows])
+            uid = uids[0]
         session = row.sessionId
+        origin = session if session != self._session else None
+        is_bridged = bool(self._bridged) and not self._bridged.isdisjoint(rows)
+        content = tuple(draft.blocks)
+        if draft.role == "user":
+            return Message(
+                role="user",
+                content=content,
+                uid=uid,
+                uids=uids,
+                timestamp=timestamp,
+                origin=origin,
+                is_bridged=is_bridged,
+            )
         return Message(
-            role=draft.role,
-            content=tuple(draft.blocks),
-            uid=uids[0],
+            role="assistant",
+            content=content,
+            uid=uid,
             uids=uids,
             timestamp=timestamp,
             model=draft.model,
             stop_reason=draft.stop,
             usage=usage(draft.usage) if draft.usage is not None else None,
-            origin=session if session != self._session else None,
-            is_bridged=bool(self._bridged) and not self._bridged.isdisjoint(rows),
+            origin=origin,
+            is_bridged=is_bridged,
         )
 
 
