@@ -16,11 +16,11 @@ import handrail.learning
 from benchmarks.moments.collecting import collect, corpus_folder, load_labels
 from benchmarks.moments.measuring import (
     agreement,
+    calibrated,
     figures,
     group_by_owner,
     group_by_project,
     rule_based,
-    ship,
     usable,
 )
 from handrail.learning.pushback import WEIGHTS, PushbackModel, shipped_model
@@ -52,14 +52,14 @@ def train() -> Iterator[dict[str, Any]]:
     """Writes the package's weights anew."""
     examples, _ = collect(corpus_folder())
     chosen = usable(examples)
-    learned, points, scored = ship(chosen)
+    learned, points = calibrated(chosen, group_by_project(chosen))
     model = PushbackModel(
         version=VERSION,
         bias=learned.bias,
         weights=learned.weights,
         candidate=round(points.candidate, 3),
         stepin=round(points.stepin, 3),
-        trained_on={"turns": len(chosen), "stepins": sum(turn.is_stepin for turn in scored)},
+        trained_on={"turns": len(chosen), "stepins": sum(bool(turn.is_stepin) for turn in chosen)},
     )
     place = Path(next(iter(handrail.learning.__path__))) / WEIGHTS
     place.write_bytes(msgspec.json.format(msgspec.json.encode(model), indent=1) + b"\n")

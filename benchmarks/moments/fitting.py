@@ -25,6 +25,11 @@ class Fit:
         self.weights = dict(weights)
         self.bias = bias
 
+    def scaled(self, slope: float, shift: float) -> Fit:
+        """This fit with ``slope * log_odds + shift`` for its log-odds."""
+        weights = {name: round(slope * weight, _DECIMALS) for name, weight in self.weights.items()}
+        return Fit(weights, round(slope * self.bias + shift, _DECIMALS))
+
     def log_odds(self, features: Mapping[str, float]) -> float:
         return self.bias + sum(self.weights.get(name, 0.0) * value for name, value in features.items())
 

@@ -14,6 +14,7 @@ from benchmarks.moments.operating import (
     Scored,
     Share,
     by_project,
+    calibrate,
     choose,
     curve,
     precision,
@@ -65,24 +66,25 @@ def scored_unseen(examples: Sequence[Example], group: Group) -> list[Scored]:
     return scored
 
 
+def calibrated(examples: Sequence[Example], group: Group) -> tuple[Fit, Points]:
+    """The fit to ``examples`` with true log-odds, and its points; both set on fits that had not seen the group."""
+    scored = scored_unseen(examples, group)
+    slope, shift = calibrate(scored)
+    points = choose([turn._replace(log_odds=slope * turn.log_odds + shift) for turn in scored])
+    return train(examples).scaled(slope, shift), points
+
+
 def nested(examples: Sequence[Example], group: Group) -> dict[str, list[Outcome]]:
     """What both points say of each example when fit and points come from the other groups only."""
     outcomes: dict[str, list[Outcome]] = {"candidate": [], "stepin": []}
     for name in sorted({group(example) for example in examples}):
-        others = [example for example in examples if group(example) != name]
-        learned, points = train(others), choose(scored_unseen(others, group))
+        learned, points = calibrated([example for example in examples if group(example) != name], group)
         for example in examples:
             if group(example) == name:
                 log_odds, truth = learned.log_odds(example.features), bool(example.is_stepin)
                 outcomes["candidate"].append(Outcome(example.project, log_odds >= points.candidate, truth))
                 outcomes["stepin"].append(Outcome(example.project, log_odds >= points.stepin, truth))
     return outcomes
-
-
-def ship(examples: Sequence[Example]) -> tuple[Fit, Points, list[Scored]]:
-    """The fit to everything, and points set on scores from fits that had not seen the project."""
-    scored = scored_unseen(examples, group_by_project(examples))
-    return train(examples), choose(scored), scored
 
 
 def figures(examples: Sequence[Example], group: Group) -> dict[str, Any]:
@@ -127,6 +129,11 @@ def _rates(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {
         "precision": _rate(precision(outcomes), by_project(outcomes, precision)),
         "recall": _rate(recall(outcomes), by_project(outcomes, recall)),
+        "projects": {
+            name: {"precision": _rate(precision(own)), "recall": _rate(recall(own))}
+            for name in sorted({outcome.project for outcome in outcomes})
+            if len(own := [outcome for outcome in outcomes if outcome.project == name]) >= _SMALL
+        },
     }
 
 

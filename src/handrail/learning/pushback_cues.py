@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Cue(NamedTuple):
-    """``sign`` is +1 (may only speak for a step-in), -1 (only against) or 0 (either)."""
+    """``sign`` is +1 (may only speak for a step-in) or -1 (only against). ``pattern`` is for text in lower case."""
 
     name: str
     sign: int
@@ -22,8 +22,8 @@ class Cue(NamedTuple):
 
 
 def cue(name: str, sign: int, reason: str, pattern: str) -> Cue:
-    """A family whose ``pattern`` is written over several lines; case does not matter."""
-    return Cue(name, sign, reason, re.compile(pattern, re.IGNORECASE | re.VERBOSE))
+    """A family whose ``pattern`` is written over several lines, in lower case."""
+    return Cue(name, sign, reason, re.compile(pattern, re.VERBOSE))
 
 
 _AUX_NOT = r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should|must)n['’]?t"
@@ -32,7 +32,7 @@ _BARE_NOT = r"(?:dont|doesnt|didnt|isnt|cant|wont|shouldnt|wasnt|arent|wouldnt|c
 FILLER = re.compile(
     r"""(?:(?:ok(?:ay)?|so|well|yeah|yes|yep|ah+|oh+|hm+|u+m+|e+h+|uh+|alright|all\ right|hey|and|please|pls|great|
     thanks|thank\ you|cool|good|nice|sorry|i\ (?:think|guess)|maybe|now|then|also|sure|perfect|q)\b[\s,.!:;…-]*)+""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
 """What people say before they say something."""
 

@@ -16,8 +16,8 @@ from handrail.learning.pushback_paste import Split, split
 from handrail.learning.pushback_replies import AFTER, BEFORE
 from handrail.learning.pushback_turn import Turn
 
-_HEAD_CHARS = 800
-_SAID_CHARS = 600
+_HEAD_CHARS = 500
+_SAID_CHARS = 400
 _QUESTION_CHARS = 250
 _ANSWER_CHARS = 180
 _ECHO_CHARS = 1500
@@ -28,8 +28,8 @@ _SHAPES: tuple[tuple[str, int, str], ...] = (
     ("is_short", -1, "it is very short"),
     ("is_long", 0, "it is long"),
     ("has_list", -1, "it lists several things"),
-    ("is_statement", 1, "it states something and asks for nothing"),
     ("states_unasked", 1, "it states something the agent had not asked about"),
+    ("states_to_yes_or_no", 1, "it states something where the agent had asked for a yes or no"),
     ("states_what_was_asked", -1, "it tells the agent what it had asked for"),
     ("states_then_asks", 1, "it states something and then asks"),
     ("ends_asking", -1, "it ends with a question"),
@@ -87,7 +87,7 @@ _PRESSING = tuple(cue for cue in PHRASES if cue.name in _DISAPPROVAL and cue.nam
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _LIST_ITEM = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.)])\s")
 _OPTION = re.compile(
-    r"\s*(?:(?:option|let['’]?s (?:do|go with)|go with|do|fix)\s+)?(?:[A-Da-d]|#?[1-9])"
+    r"\s*(?:(?:option|let['’]?s (?:do|go with)|go with|do|fix)\s+)?(?:[a-d]|#?[1-9])"
     r"(?:[).:,&]|\s*$|\s+(?:and|please|then)\b)"
 )
 _EMPHASIS = re.compile(r"(?:^|\s)[_*]{1,2}\w+[_*]{1,2}(?:[\s.,?!]|$)|\b[A-Z]{4,}\b")
@@ -103,19 +103,20 @@ _STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 
 def features_of(turn: Turn) -> dict[str, float]:
-    """The features of ``turn`` that are not 0."""
+    """The features of ``turn`` that are not 0. (A few that are found on the way serve others only.)"""
     parts = split(turn.words)
-    found = _openings(parts.typed) | _phrases(parts.typed[:_HEAD_CHARS]) | _agent(turn)
+    found = _openings(parts.typed) | _phrases(parts.typed[:_HEAD_CHARS].lower()) | _agent(turn)
     found |= _shape(parts, found) | _echoes(turn, parts) | _reaction(turn)
     found |= _together(turn, parts, found)
-    return {name: float(value) for name, value in found.items() if value}
+    return {name: float(value) for name, value in found.items() if value and name in SIGNS}
 
 
-def _openings(text: str) -> dict[str, float]:
+def _openings(typed: str) -> dict[str, float]:
+    text = typed[:_HEAD_CHARS].lower()
     filler = FILLER.match(text)
     starts = [text[filler.end() :], text] if filler else [text]
     found = {cue.name: 1.0 for cue in OPENINGS if any(cue.pattern.match(start) for start in starts)}
-    if _OPTION.match(text):
+    if any(_OPTION.match(start) for start in starts):
         found["picks_option"] = 1.0
     return found
 
@@ -131,7 +132,7 @@ def _phrases(head: str) -> dict[str, float]:
 
 
 def _agent(turn: Turn) -> dict[str, float]:
-    said, answer = turn.said[-_SAID_CHARS:], turn.answer[:_ANSWER_CHARS]
+    said, answer = turn.said[-_SAID_CHARS:].lower(), turn.answer[:_ANSWER_CHARS].lower()
     found = {cue.name: 1.0 for cue in BEFORE if cue.pattern.search(said)}
     found |= {cue.name: 1.0 for cue in AFTER if cue.pattern.search(answer)}
     found["said_question"] = "?" in said[-_QUESTION_CHARS:]
@@ -162,7 +163,7 @@ def _shape(parts: Split, found: dict[str, float]) -> dict[str, float]:
 def _echoes(turn: Turn, parts: Split) -> dict[str, float]:
     """What the turn has in common with what stood before it."""
     own, before = _tokens(parts.typed), _tokens(turn.previous)
-    head = split(turn.previous).typed[:_HEAD_CHARS]
+    head = split(turn.previous).typed[:_HEAD_CHARS].lower()
     found = {
         "repeats_itself": 2 * len(own & before) / (len(own | before) + 3),
         "pressed_before": min(2, sum(1 for cue in _PRESSING if cue.pattern.search(head))) / 2,
@@ -213,20 +214,22 @@ def _stance(turn: Turn, parts: Split, has: Callable[..., bool]) -> dict[str, flo
     was_asked = has("said_question")
     had_inquired = has("agent_inquired") or (was_asked and has("agent_offered_choice"))
     asks = "?" in parts.typed[:_HEAD_CHARS]
+    told = had_inquired and not asks and has("is_statement", "pastes", "picks_option")
     is_brief = len(parts.typed.split()) <= 8
     disapproves = has(*_DISAPPROVAL)
     return {
         "opens_no": has("opens_no") and not was_asked,
         "denies_asked": has("opens_no") and was_asked,
         "denies_unasked": has("opens_no", "says_not") and not was_asked,
-        "states_unasked": has("is_statement") and not was_asked,
-        "states_what_was_asked": had_inquired and not asks and has("is_statement", "pastes", "picks_option"),
+        "states_unasked": has("is_statement") and not was_asked and not had_inquired,
+        "states_to_yes_or_no": has("is_statement") and was_asked and not had_inquired,
+        "states_what_was_asked": told,
         "consents": has("opens_yes") and is_brief and not disapproves,
         "answers_question": was_asked and not asks and (is_brief or has("opens_yes", "picks_option")),
         "asks_plainly": asks and not disapproves,
         "question_changed_work": asks and has(*_CHANGES),
         "question_was_answered": asks and has("agent_answered") and not turn.next_calls,
-        "concedes_to_statement": not asks and has("agent_conceded", "agent_agreed"),
+        "concedes_to_statement": not asks and not told and has("agent_conceded", "agent_agreed"),
     }
 
 

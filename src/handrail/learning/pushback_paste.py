@@ -25,7 +25,8 @@ _MACHINE = re.compile(
     | [{}\[\]();]+,?\s*$                  # brackets alone
     | \{\s*"                              # JSON
     | "[\w.-]+"\s*:\s
-    | (?:error|fatal|warning|warn|panic|info|debug|trace|note|hint|remote|npm\ err!|e)(?:\[\w+\])?!?:\s
+    | (?:error|fatal|warning|warn|panic|info|debug|trace|note|hint|remote|e)(?:\[\w+\])?!?:\s
+    | npm\ ERR!\s
     | (?:ERROR|FATAL|WARN(?:ING)?|INFO|DEBUG|FAIL(?:ED)?|PASS(?:ED)?|OK)\b
     | (?:---|===|\+\+\+|@@|\*\*\*)\ \S
     | (?:ok|FAIL)\s+\S+\s+[\d.]+m?s

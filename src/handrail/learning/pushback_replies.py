@@ -20,8 +20,8 @@ BEFORE = (
         "agent_offered_choice",
         -1,
         "the agent had offered a choice",
-        r"""\bwhich\ \w+[^\n]{0,60}\?|\bprefer|\boption\ (?:a|b|1|2)\b|(?:^|\n)\s*(?:[-*]\s*)?(?:\*\*)?(?:a|b)\)|
-        \bor\b[^\n.?]{0,60}\?|\bwhat(?:['’]s|\ is)\ your|thoughts\?|\bpick\ (?:one|a)""",
+        r"""\b(?:which\ \w+[^\n]{0,60}\?|prefer|option\ (?:a|b|1|2)\b|[ab]\)\ |or\ [^\n.?]{0,60}\?|
+        what(?:['’]s|\ is)\ your|thoughts\?|pick\ (?:one|a))""",
     ),
     cue(
         "agent_inquired",
