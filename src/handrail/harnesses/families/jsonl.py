@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from handrail.harnesses.families.rescue import Damage, lenient, rescue_line
-from handrail.jsonio import BOM, iter_chunk_lines, iter_lines
+from handrail.jsonio import BOM, iter_chunk_lines
 from handrail.transcripts.codec import Fault, Parts, Record
 
 Row = TypeVar("Row")
@@ -35,15 +35,24 @@ Span = tuple[int, int]
 class Rows(Generic[Row]):
     """The rows of one part in file order, what could not be read, and where each row stands.
 
-    ``rows`` is the list a reader works on; nobody changes it. Offsets are only worked out when asked for.
+    ``rows`` is the list a reader works on; nobody changes it. ``starts`` is where every line begins. The spans of
+    rows are only worked out when asked for; ``odd`` holds those of lines that are not one row, by their start.
     """
 
-    __slots__ = ("_odd", "_spans", "data", "faults", "rows")
+    __slots__ = ("_odd", "_spans", "_starts", "data", "faults", "rows")
 
-    def __init__(self, data: bytes, rows: list[Row], faults: tuple[Fault, ...], odd: Mapping[int, tuple[Span, ...]]):
+    def __init__(
+        self,
+        data: bytes,
+        rows: list[Row],
+        faults: tuple[Fault, ...],
+        starts: list[int],
+        odd: Mapping[int, tuple[Span, ...]],
+    ) -> None:
         self.data = data
         self.rows = rows
         self.faults = faults
+        self._starts = starts
         self._odd = odd
         self._spans: list[Span] | None = None
 
@@ -54,8 +63,12 @@ class Rows(Generic[Row]):
         A row that fills its line has the whole line, line feed left out.
         """
         if self._spans is None:
-            told = (span for _, _, spans in self.lines() for span in spans)
-            self._spans = list(told) if self._odd else list(iter_lines(self.data))
+            if self._odd:
+                self._spans = [span for _, _, spans in self.lines() for span in spans]
+            else:
+                size = len(self.data)
+                last = size - 1 if self.data.endswith(b"\n") else size
+                self._spans = list(zip(self._starts, [start - 1 for start in self._starts[1:]] + [last], strict=False))
         return self._spans
 
     def lines(self) -> Iterator[tuple[int, int, tuple[Span, ...]]]:
@@ -63,15 +76,13 @@ class Rows(Generic[Row]):
 
         The lines between them are exactly the bytes of the part.
         """
-        start = 0
         size = len(self.data)
-        while start < size:
-            feed = self.data.find(b"\n", start)
-            end = size if feed < 0 else feed + 1
-            inner = size if feed < 0 else feed
+        for start, end in zip(self._starts, [*self._starts[1:], size], strict=False):
             spans = self._odd.get(start)
-            yield start, end, ((start, inner),) if spans is None else spans
-            start = end
+            if spans is None:
+                has_feed = end < size or self.data.endswith(b"\n")
+                spans = ((start, end - 1 if has_feed else end),)
+            yield start, end, spans
 
     def raw(self, index: int) -> bytes:
         """The bytes of row ``index``."""
@@ -137,15 +148,18 @@ class RowReader(Generic[Row]):
         rows: list[Row] = []
         faults: list[Fault] = []
         odd: dict[int, tuple[Span, ...]] = {}
+        starts: list[int] = []
         view = memoryview(data)
         start = 0
         size = len(data)
         while start < size:
             end = self._stretch_end(data, start)
-            if not self._read_stretch(view, data, start, end, rows):
+            lines = _line_starts(data, start, end)
+            if not self._read_stretch(view, data, lines, end, rows):
                 self._read_lines(data, start, end, part, rows, faults, odd)
+            starts += lines
             start = end
-        return Rows(data, rows, tuple(faults), odd)
+        return Rows(data, rows, tuple(faults), starts, odd)
 
     def _stretch_end(self, data: bytes, start: int) -> int:
         target = start + self._stretch_bytes
@@ -156,22 +170,19 @@ class RowReader(Generic[Row]):
             feed = data.find(b"\n", target)
         return len(data) if feed < 0 else feed + 1
 
-    def _read_stretch(self, view: memoryview, data: bytes, start: int, end: int, rows: list[Row]) -> bool:
-        """Decode a stretch at once, when that cannot mistake one line for another.
+    def _read_stretch(self, view: memoryview, data: bytes, lines: list[int], end: int, rows: list[Row]) -> bool:
+        """Decode the ``lines`` up to ``end`` at once, when that cannot mistake one line for another.
 
         The decoder takes a line feed for any white space. Where every line starts with a brace and ends with one,
         each line feed lies between two objects, so as many objects as lines means one object a line.
         """
-        feeds = data.count(b"\n", start, end)
-        last = end - 1 if data[end - 1] == 0x0A else end
-        lines = feeds if last < end else feeds + 1
-        if data[start] != 0x7B or data[last - 1] != 0x7D or not _are_objects(data, start, last, lines):
+        if not _are_objects(data, lines, end):
             return False
         try:
-            found = self._decoder.decode_lines(view[start:end])
+            found = self._decoder.decode_lines(view[lines[0] : end])
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return False
-        if len(found) != lines:
+        if len(found) != len(lines):
             return False
         rows += found
         return True
@@ -226,22 +237,31 @@ def _fault(damage: Damage, offset: int, part: str) -> Fault:
     )
 
 
-_LONG_LINE = 512
+def _line_starts(data: bytes, start: int, end: int) -> list[int]:
+    """Where each line of ``data[start:end]`` begins. Going from feed to feed is faster than counting them."""
+    starts = [start]
+    find = data.find
+    note = starts.append
+    feed = find(b"\n", start, end - 1)
+    while feed >= 0:
+        note(feed + 1)
+        feed = find(b"\n", feed + 1, end - 1)
+    return starts
 
 
-def _are_objects(data: bytes, start: int, last: int, lines: int) -> bool:
-    """Whether every line feed of ``data[start:last]`` stands between a closing and an opening brace.
+_OPENING = frozenset({0x7B})
+_CLOSING = frozenset({0x7D})
 
-    Where lines are long, going from feed to feed is several times faster than counting the three bytes.
-    """
-    if last - start < _LONG_LINE * lines:
-        return data.count(b"}\n{", start, last) == lines - 1
-    at = data.find(b"\n", start, last)
-    while at >= 0:
-        if data[at - 1] != 0x7D or data[at + 1] != 0x7B:
-            return False
-        at = data.find(b"\n", at + 1, last)
-    return True
+
+def _are_objects(data: bytes, starts: list[int], end: int) -> bool:
+    """Whether every line that begins at one of ``starts`` does so with a brace and ends with one."""
+    last = end - 2 if data[end - 1] == 0x0A else end - 1
+    byte = data.__getitem__
+    return (
+        byte(last) == 0x7D
+        and _OPENING.issuperset(map(byte, starts))
+        and _CLOSING.issuperset(map(byte, [start - 2 for start in starts[1:]]))
+    )
 
 
 class _Kind(msgspec.Struct):
