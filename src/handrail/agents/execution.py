@@ -60,7 +60,7 @@ async def _bounded(tool: Tool, input: Json, context: ToolContext, own: Cancellat
     try:
         await asyncio.wait({task, fired}, timeout=tool.timeout_s, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
-            return task.result() if not task.cancelled() else _failed(tool, "it cancelled itself")
+            return _ended(tool, task, context.cancellation)
         if fired.done():
             return await _interrupted(tool, task, fired.result())
         own.cancel(f"{tool.name} took longer than {tool.timeout_s:g} seconds")
@@ -71,6 +71,14 @@ async def _bounded(tool: Tool, input: Json, context: ToolContext, own: Cancellat
             # The task this runs in is being cancelled: the tool ends with it.
             own.cancel("the run was cancelled")
             await _end(task)
+
+
+def _ended(tool: Tool, task: asyncio.Task[ToolOutput], cancellation: CancellationToken) -> ToolOutput:
+    output = _failed(tool, "it cancelled itself") if task.cancelled() else task.result()
+    if output.is_error and output.refusal is None and cancellation.is_cancelled:
+        # It failed because it was told to end, which it had a way to notice before its task was cancelled.
+        return _interrupted_output(tool, cancellation.reason or "cancelled")
+    return output
 
 
 async def _contained(tool: Tool, input: Json, context: ToolContext) -> ToolOutput:

@@ -17,6 +17,9 @@ from handrail.transcripts.model import Json
 READER = "ReadToolResult"
 """The name of the tool that reads on in a result that was cut."""
 
+_WIDEST = 4
+"""The bytes of the widest character."""
+
 
 class Page(Struct, frozen=True, kw_only=True):
     """Part of a text. ``next_line`` and ``next_column`` say where the next page starts; None at the end."""
@@ -68,14 +71,15 @@ def page(text: str, limits: Limits, line: int = 1, column: int = 1) -> Page:
     room = limits.max_bytes
     at = line - 1
     while at < len(lines) and len(taken) < limits.max_lines:
-        rest = lines[at][column - 1 :] if at == line - 1 else lines[at]
+        start = column if at == line - 1 else 1
+        rest = lines[at][start - 1 :]
         size = len(rest.encode("utf-8", "surrogatepass")) + 1
         if size > room:
-            if taken:
+            is_giant = size > limits.max_bytes and room >= _WIDEST
+            if taken and not is_giant:
                 break
             fitting = _fitting(rest, room)
-            start = column if at == line - 1 else 1
-            return Page(text=fitting, next_line=at + 1, next_column=start + len(fitting))
+            return Page(text="\n".join([*taken, fitting]), next_line=at + 1, next_column=start + len(fitting))
         taken.append(rest)
         room -= size
         at += 1

@@ -149,6 +149,24 @@ def test_a_call_whose_token_is_cancelled_already_runs_nothing() -> None:
     assert got.refusal == Refusal(RefusalKind.NOT_RUN, "cancellation")
 
 
+def test_a_tool_that_fails_because_it_was_told_to_end_is_interrupted_and_one_that_succeeded_is_not() -> None:
+    async def outcome(ends_well: bool) -> ToolOutput:
+        token = CancellationToken()
+
+        @tool
+        async def work() -> str:
+            """Work."""
+            token.cancel("stop")
+            if ends_well:
+                return "done"
+            raise OSError("connection shut")
+
+        return await called(work, {}, context(cancellation=token))
+
+    assert run(outcome(ends_well=True)) == ToolOutput("done")
+    assert run(outcome(ends_well=False)).refusal == Refusal(RefusalKind.INTERRUPTED, "cancellation", "stop")
+
+
 def test_a_tool_that_gives_up_by_its_token_is_interrupted() -> None:
     got = output(_raising(Cancelled("told to")))
     assert got.refusal == Refusal(RefusalKind.INTERRUPTED, "cancellation", "told to")

@@ -56,6 +56,10 @@ def test_a_giant_line_is_cut_between_two_characters() -> None:
     assert page("é" * 30, Limits(max_bytes=9)).text == "é" * 4
 
 
+def test_a_giant_line_is_cut_where_it_stands_and_not_put_off_to_the_next_page() -> None:
+    assert page("short\n" + "x" * 100, Limits(max_bytes=20)).text == "short\n" + "x" * 14
+
+
 @pytest.mark.parametrize("content", ["short", {"a": [1]}, [{"type": "text", "text": "t"}], "", None])
 def test_what_fits_is_left_as_it_is(content: object) -> None:
     output = ToolOutput(content, details={"kept": True})

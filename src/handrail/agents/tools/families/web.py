@@ -55,23 +55,27 @@ def fetch_url(url: str, wanted: Wanted, on_connect: Callable[[socket.socket], ob
         connection = _connection(parts, wanted, on_connect)
         try:
             connection.request("GET", _target(parts), headers=_HEADERS)
-            reply = connection.getresponse()
-            target = reply.headers.get("Location") if reply.status in _REDIRECTS else None
-            if target is None:
-                body = reply.read(wanted.max_bytes + 1)
-                return Fetched(
-                    url=url,
-                    status=reply.status,
-                    content_type=reply.headers.get("Content-Type", ""),
-                    body=body[: wanted.max_bytes],
-                    is_cut=len(body) > wanted.max_bytes,
-                )
+            with connection.getresponse() as reply:
+                target = reply.headers.get("Location") if reply.status in _REDIRECTS else None
+                if target is None:
+                    return _fetched(url, reply, wanted)
             url = urljoin(url, target)
         except (OSError, http.client.HTTPException, UnicodeError) as problem:
             raise ToolError(f"{parts.netloc} did not answer: {problem}", is_external=True) from problem
         finally:
             connection.close()
     raise ToolError(f"more than {_MAX_REDIRECTS} redirects")
+
+
+def _fetched(url: str, reply: http.client.HTTPResponse, wanted: Wanted) -> Fetched:
+    body = reply.read(wanted.max_bytes + 1)
+    return Fetched(
+        url=url,
+        status=reply.status,
+        content_type=reply.headers.get("Content-Type", ""),
+        body=body[: wanted.max_bytes],
+        is_cut=len(body) > wanted.max_bytes,
+    )
 
 
 def _checked(url: str) -> SplitResult:
@@ -104,13 +108,15 @@ def _connection(
     address = _address(host, port, reaches_private=wanted.reaches_private)
     connection = http.client.HTTPConnection(host, port, timeout=wanted.step_s)
     try:
-        raw = socket.create_connection((address, port), timeout=wanted.step_s)
-        on_connect(raw)
+        # Closed with the connection, whatever happens from here on.
+        connection.sock = socket.create_connection((address, port), timeout=wanted.step_s)
+        on_connect(connection.sock)
         if parts.scheme == "https":
-            raw = ssl.create_default_context().wrap_socket(raw, server_hostname=host)
+            connection.sock = ssl.create_default_context().wrap_socket(connection.sock, server_hostname=host)
+            on_connect(connection.sock)
     except (OSError, ValueError) as problem:
+        connection.close()
         raise ToolError(f"{parts.netloc} cannot be reached: {problem}") from problem
-    connection.sock = raw
     return connection
 
 
