@@ -9,7 +9,8 @@ what broke. With pytest::
     def test_my_codec(rule):
         rule.check(CodecCase(my_harness, samples=(my_bytes,)))
 
-``handrail.testing.contracts.codec`` judges codecs and ``handrail.testing.contracts.store`` stores.
+``handrail.testing.contracts.codec`` judges codecs, ``handrail.testing.contracts.store`` stores and
+``handrail.testing.contracts.tool`` tools (it needs the extra ``agents``).
 """
 
 from handrail.testing.contracts.rules import Rule
