@@ -27,7 +27,7 @@ class NotJson(ValueError):
     """The bytes are no JSON value; the message says why."""
 
 
-def decode(raw: bytes | memoryview) -> Any:
+def decode(raw: bytes | memoryview | str) -> Any:
     """One JSON value, read as leniently as is safe; ``NotJson`` when the bytes are none.
 
     Escaped lone surrogates stay as they are, ``NaN`` and infinities become floats, integers keep every digit.
@@ -35,12 +35,12 @@ def decode(raw: bytes | memoryview) -> Any:
     """
     try:
         return _decoder.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeError):
         pass
     except RecursionError as problem:
         raise NotJson(MAX_DEPTH_ERROR) from problem
     try:
-        return json.loads(bytes(raw).decode("utf-8", "replace"))
+        return json.loads(raw if isinstance(raw, str) else bytes(raw).decode("utf-8", "replace"))
     except RecursionError as problem:
         raise NotJson(MAX_DEPTH_ERROR) from problem
     except ValueError as problem:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.harnesses.codex.calls import read_call, write_call
+from handrail.harnesses.codex.call_reading import read_call
+from handrail.harnesses.codex.call_writing import write_call
 from handrail.harnesses.codex.patches import files_of, read_patch, render_patch
 from handrail.harnesses.codex.wire import Payload
 from handrail.transcripts.model import Bash, Edit, Raw, Read, ToolCall, ToolUse, Write

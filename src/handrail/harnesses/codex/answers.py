@@ -36,7 +36,7 @@ def _answers(content: Json) -> dict[Any, Any]:
     value = content
     if isinstance(content, str):
         try:
-            value = jsonio.decode(content.encode("utf-8", "surrogatepass"))
+            value = jsonio.decode(content)
         except jsonio.NotJson:
             return {}
     answers = value.get("answers") if isinstance(value, dict) else None

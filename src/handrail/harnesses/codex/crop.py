@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from handrail import jsonio
+from handrail.harnesses.codex.gathering import BOOKKEEPING
 from handrail.harnesses.codex.native import Rollout
-from handrail.harnesses.codex.reading import BOOKKEEPING
 from handrail.harnesses.codex.wire import EVENT, Payload, Row
 from handrail.transcripts.spans import Span, crop_to
 

@@ -32,14 +32,19 @@ class Ends:
     """The ends of one file's calls, joined with their results when all rows are read."""
 
     def __init__(self, rows: list[Row]) -> None:
-        self._items = {
-            row.payload.call_id for row in rows if row.type == ITEM and row.payload and row.payload.type in _OUTPUTS
-        }
+        self._rows = rows
+        self._items: set[str | None] | None = None
         self._ends: dict[str, End] = {}
         self._places: dict[str, tuple[Draft, int]] = {}
 
     def has_item(self, call_id: str) -> bool:
         """Whether the item log has a result for the call."""
+        if self._items is None:
+            self._items = {
+                row.payload.call_id
+                for row in self._rows
+                if row.type == ITEM and row.payload is not None and row.payload.type in _OUTPUTS
+            }
         return call_id in self._items
 
     def event(self, payload: Payload, reviewer: str | None) -> None:

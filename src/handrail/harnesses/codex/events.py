@@ -6,10 +6,12 @@ from typing import Any
 
 import msgspec
 
-from handrail.harnesses.codex.calls import WEB_SEARCH, read_call
+from handrail.harnesses.codex import deliveries
+from handrail.harnesses.codex.call_reading import WEB_SEARCH, read_call
 from handrail.harnesses.codex.drafts import RESULTS
 from handrail.harnesses.codex.ends import read_end
-from handrail.harnesses.codex.reading import Reading, Table
+from handrail.harnesses.codex.gathering import Gathering
+from handrail.harnesses.codex.reading import EVENTS, Table
 from handrail.harnesses.codex.searches import searched
 from handrail.harnesses.codex.wire import EVENT, ITEM, Element, Payload, Row
 from handrail.transcripts.model import Author, Json, Raw, Text, Thinking, ToolResult, ToolUse
@@ -25,69 +27,62 @@ def has_items(rows: list[Row]) -> bool:
 _TALK = frozenset({"message", "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "reasoning"})
 
 
-class EventReading(Reading):
-    """A pass over the events alone. Every ``user_message`` was submitted as a prompt."""
-
-    def tables(self) -> tuple[Table, Table, Table]:
-        items, events, others = super().tables()
-        return items, {**events, **_TOLD}, others
-
-
-def _prompt(reading: Reading, payload: Payload) -> None:
+def _prompt(gathering: Gathering, payload: Payload) -> None:
     if payload.message:
-        reading.typed(payload, [Element("input_text", payload.message)])
-    reading.count_prompt()
+        deliveries.typed(gathering, payload, [Element("input_text", payload.message)])
+    gathering.turns.count()
 
 
-def _answer(reading: Reading, payload: Payload) -> None:
+def _answer(gathering: Gathering, payload: Payload) -> None:
     if payload.message:
-        reading.respond(payload, Text(payload.message, Author.MODEL))
+        gathering.respond(payload, Text(payload.message, Author.MODEL))
 
 
-def _thought(reading: Reading, payload: Payload) -> None:
+def _thought(gathering: Gathering, payload: Payload) -> None:
     if payload.text:
-        reading.respond(payload, Thinking(payload.text))
+        gathering.respond(payload, Thinking(payload.text))
 
 
-def _command(reading: Reading, payload: Payload) -> None:
+def _command(gathering: Gathering, payload: Payload) -> None:
     arguments = {"command": payload.command, "workdir": payload.cwd}
     given = {key: value for key, value in arguments.items() if value is not None}
     call = Payload(type="function_call", name="shell", arguments=given)
-    _done(reading, payload, read_call(call, _id(reading, payload)))
+    _done(gathering, payload, read_call(call, _id(gathering, payload)))
 
 
-def _patch(reading: Reading, payload: Payload) -> None:
+def _patch(gathering: Gathering, payload: Payload) -> None:
     changes: Json = msgspec.json.decode(payload.changes) if payload.changes else None
-    _done(reading, payload, ToolUse(_id(reading, payload), Raw("apply_patch", {"changes": changes})))
+    _done(gathering, payload, ToolUse(_id(gathering, payload), Raw("apply_patch", {"changes": changes})))
 
 
-def _mcp(reading: Reading, payload: Payload) -> None:
+def _mcp(gathering: Gathering, payload: Payload) -> None:
     asked: Any = payload.invocation if isinstance(payload.invocation, dict) else {}
     name = f"mcp__{asked.get('server', '')}__{asked.get('tool', '')}"
-    _done(reading, payload, ToolUse(_id(reading, payload), Raw(name, asked.get("arguments"))))
+    _done(gathering, payload, ToolUse(_id(gathering, payload), Raw(name, asked.get("arguments"))))
 
 
-def _search(reading: Reading, payload: Payload) -> None:
-    call = ToolUse(_id(reading, payload), Raw(WEB_SEARCH, payload.action))
+def _search(gathering: Gathering, payload: Payload) -> None:
+    call = ToolUse(_id(gathering, payload), Raw(WEB_SEARCH, payload.action))
     content = payload.results if payload.results is not None else searched(payload.action, payload.query)
-    reading.respond(payload, call)
-    reading.deliver(RESULTS).content.append(ToolResult(call.id, content))
+    gathering.respond(payload, call)
+    gathering.deliver(RESULTS).content.append(ToolResult(call.id, content))
 
 
-def _id(reading: Reading, payload: Payload) -> str:
-    return payload.call_id or reading.new_id(payload.type)
+def _id(gathering: Gathering, payload: Payload) -> str:
+    return payload.call_id or gathering.ids.unique(payload.type)
 
 
-def _done(reading: Reading, payload: Payload, call: ToolUse) -> None:
+def _done(gathering: Gathering, payload: Payload, call: ToolUse) -> None:
     """The one event of a call that ended tells the call and its result."""
     end = read_end(payload, None)
-    reading.respond(payload, call)
-    draft = reading.deliver(RESULTS)
-    draft.uids.append(reading.new_id(f"{call.id}:output"))
+    gathering.respond(payload, call)
+    draft = gathering.deliver(RESULTS)
+    draft.uids.append(gathering.ids.unique(f"{call.id}:output"))
     draft.content.append(ToolResult(call.id, end.content or "", end.is_error, end.refusal))
 
 
-_TOLD: Table = {
+EVENTS_ALONE: Table = {
+    **EVENTS,
     "user_message": _prompt,
     "agent_message": _answer,
     "agent_reasoning": _thought,
@@ -97,3 +92,4 @@ _TOLD: Table = {
     "mcp_tool_call_end": _mcp,
     "web_search_end": _search,
 }
+"""What reads each event where the events are all there is: every ``user_message`` was submitted as a prompt."""

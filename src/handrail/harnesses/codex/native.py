@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from handrail.harnesses.codex.events import EventReading, has_items
-from handrail.harnesses.codex.reading import Cut, Reading
+from handrail.harnesses.codex.events import EVENTS_ALONE, has_items
+from handrail.harnesses.codex.gathering import Cut, Gathering
+from handrail.harnesses.codex.reading import read_rows
 from handrail.harnesses.codex.sources import read_meta
 from handrail.harnesses.codex.wire import Row, is_known, kind_of, reader
 from handrail.harnesses.families.jsonl import JsonlFiles, Rows
@@ -32,17 +33,10 @@ class Rollout(JsonlFiles[Row]):
         return self.rows(self.part)
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> Gathering:
         """The rows, read."""
         rows = self.main.rows
-        spans, data = self.main.spans, self.main.data
-
-        def raw(index: int) -> bytes:
-            start, end = spans[index]
-            return data[start:end]
-
-        make = Reading if has_items(rows) else EventReading
-        return make(rows, raw).run()
+        return read_rows(rows, self.main.raw, None if has_items(rows) else EVENTS_ALONE)
 
     @cached_property
     def lines(self) -> Lines:

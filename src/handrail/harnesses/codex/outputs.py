@@ -95,7 +95,7 @@ def _may_be_refused(name: str) -> bool:
 
 def _read_envelope(output: str) -> Outcome:
     try:
-        value = jsonio.decode(output.encode("utf-8", "surrogatepass"))
+        value = jsonio.decode(output)
     except jsonio.NotJson:
         return output, False, None
     metadata = value.get("metadata") if type(value) is dict and value.keys() == {"output", "metadata"} else None

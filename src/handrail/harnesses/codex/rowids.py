@@ -23,11 +23,17 @@ class RowIds:
 
     def uid(self, payload: Payload, row: int) -> str:
         """The uid of the record in ``row``, whose payload is ``payload``."""
-        if payload.id:
-            return self.unique(payload.id)
-        if payload.call_id:
-            return self.unique(f"{payload.call_id}:output" if payload.type.endswith("output") else payload.call_id)
-        return self.unique(hashed(self._raw(row)))
+        name = payload.id
+        if not name:
+            name = payload.call_id
+            if not name:
+                name = hashed(self._raw(row))
+            elif payload.type.endswith("output"):
+                name = f"{name}:output"
+        if name in self._seen:
+            return self.unique(name)
+        self._seen[name] = 1
+        return name
 
     def unique(self, name: str) -> str:
         """``name``, with its occurrence when it was given out before."""

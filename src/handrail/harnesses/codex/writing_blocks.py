@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from handrail import jsonio
 from handrail.harnesses.codex import speakers
-from handrail.harnesses.codex.calls import is_kept, write_call
+from handrail.harnesses.codex.call_writing import is_kept, write_call
 from handrail.harnesses.codex.outputs import read_output, write_output
 from handrail.harnesses.codex.searches import searched
 from handrail.harnesses.codex.wire import Element

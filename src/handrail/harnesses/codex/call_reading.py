@@ -1,0 +1,169 @@
+"""Codex's calls from their records to the canonical ``ToolUse``, without loss.
+
+Codex has spelled its shell five ways (``shell``, ``exec_command``, ``shell_command``, ``container.exec``,
+``local_shell_call``). All are ``Bash``. What a typed call has no field for rides in ``ToolUse.provider`` under
+``codex``: the native name, further arguments, the words before the command (``bash -lc``), the shape of a patch.
+``call_writing`` is the way back.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from handrail import jsonio
+from handrail.harnesses.codex.patches import files_of, read_patch
+from handrail.harnesses.codex.wire import Payload
+from handrail.transcripts.calls import parse_call
+from handrail.transcripts.model import Bash, Json, Raw, ToolUse
+
+WEB_SEARCH = "WebSearch"
+APPLY_PATCH = "apply_patch"
+RAW_PATCH = "ApplyPatch"
+"""The canonical name of a patch that is no single write or edit."""
+
+SHELLS = {"exec_command": "cmd", "shell_command": "command", "shell": "command", "container.exec": "command"}
+"""Native name to the argument that holds the command."""
+DEFAULT_SHELL = "exec_command"
+_PROGRAMS = frozenset({"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh", "/usr/bin/bash", "/usr/bin/zsh"})
+_FLAGS = frozenset({"-lc", "-c"})
+
+State = dict[str, Any]
+"""What a typed call has no field for; the value of ``codex`` in ``ToolUse.provider``."""
+
+
+def read_call(payload: Payload, call_id: str) -> ToolUse:
+    """The canonical block of a call item."""
+    kind = payload.type
+    if kind == "function_call":
+        return _read_function(payload, call_id)
+    if kind == "custom_tool_call":
+        return _read_custom(payload, call_id)
+    if kind == "local_shell_call":
+        return _read_local_shell(payload, call_id)
+    if kind == "web_search_call":
+        return ToolUse(call_id, Raw(WEB_SEARCH, payload.action), _provider({"kind": kind}))
+    state: State = {"kind": kind}
+    if payload.execution is not None:
+        state["execution"] = payload.execution
+    return ToolUse(call_id, Raw("tool_search", payload.arguments), _provider(state))
+
+
+def _provider(state: State) -> Json:
+    return {"codex": state} if state else None
+
+
+def _read_function(payload: Payload, call_id: str) -> ToolUse:
+    name = "tool" if payload.name is None else payload.name
+    value, is_text = _read_arguments(payload.arguments)
+    state: State = {"kind": "function_call"} if is_text else {}
+    if payload.namespace is not None:
+        state["namespace"] = payload.namespace
+        name = _joined(payload.namespace, name)
+        return ToolUse(call_id, Raw(name, value), _provider(state))
+    if name in SHELLS and type(value) is dict:
+        found = _read_shell(name, value)
+        if found is not None:
+            return ToolUse(call_id, found[0], _provider(found[1]))
+    if name == APPLY_PATCH and type(value) is dict and set(value) == {"input"} and type(value["input"]) is str:
+        return _patch(value["input"], call_id, {"kind": "function_call"})
+    if name in SHELLS or name == APPLY_PATCH:
+        return ToolUse(call_id, Raw(name, value), _provider(state))
+    return ToolUse(call_id, parse_call(name, value), _provider(state))
+
+
+def _read_arguments(arguments: Any) -> tuple[Json, bool]:
+    """The value of ``arguments`` (JSON inside a string), and whether it stays the text it is."""
+    if arguments is None:
+        return {}, False
+    if type(arguments) is not str:
+        return arguments, False
+    try:
+        value = jsonio.decode(arguments)
+    except jsonio.NotJson:
+        return arguments, True
+    return (arguments, True) if type(value) is str else (value, False)
+
+
+def _joined(namespace: str, name: str) -> str:
+    """The name the model is shown: an MCP server's tools carry its name."""
+    if not namespace.startswith("mcp__"):
+        return name
+    return f"{namespace}{name}" if name.startswith("_") else f"{namespace}__{name}"
+
+
+def _read_shell(name: str, value: dict[str, Any]) -> tuple[Bash, State] | None:
+    """The command and what is left over; None when the arguments are no shell's."""
+    key = SHELLS[name]
+    words = value.get(key)
+    state: State = {} if name == DEFAULT_SHELL else {"name": name}
+    if type(words) is list:
+        command = _read_words(words, state)
+        if command is None:
+            return None
+    elif type(words) is str:
+        command = words
+    else:
+        return None
+    fields: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for argument, given in value.items():
+        if BASH_FIELDS.get(argument) is type(given) and (type(given) is not int or given >= 0):
+            fields[argument] = given
+        elif argument != key:
+            rest[argument] = given
+    if rest:
+        state["arguments"] = rest
+    return Bash(command, **fields), state
+
+
+BASH_FIELDS: dict[str, type] = {"workdir": str, "timeout_ms": int, "description": str, "run_in_background": bool}
+"""The further arguments that a ``Bash`` has fields for, when they are of these types."""
+
+
+def _read_words(words: list[Any], state: State) -> str | None:
+    if any(type(word) is not str for word in words):
+        return None
+    if len(words) == 3 and words[0] in _PROGRAMS and words[1] in _FLAGS:
+        state["words"] = words[:2]
+        return str(words[2])
+    joined = shlex.join(words)
+    if not words or shlex.split(joined) != words:
+        return None
+    state["words"] = []
+    return joined
+
+
+def _read_custom(payload: Payload, call_id: str) -> ToolUse:
+    name = "custom_tool" if payload.name is None else payload.name
+    if type(payload.input) is not str:
+        return ToolUse(call_id, Raw(name, payload.input), _provider({"kind": "custom_tool_call"}))
+    if name == APPLY_PATCH:
+        return _patch(payload.input, call_id, {})
+    return ToolUse(call_id, Raw(name, payload.input))
+
+
+def _patch(patch: str, call_id: str, state: State) -> ToolUse:
+    found = read_patch(patch)
+    if found is None:
+        return ToolUse(call_id, Raw(RAW_PATCH, {"patch": patch, "files": files_of(patch)}), _provider(state))
+    call, shape = found
+    return ToolUse(call_id, call, _provider({**state, "patch": shape}))
+
+
+def _read_local_shell(payload: Payload, call_id: str) -> ToolUse:
+    action = payload.action
+    state: State = {"kind": "local_shell_call"}
+    if type(action) is dict and action.get("type") == "exec":
+        value = {"command": action.get("command"), "workdir": action.get("working_directory")}
+        value |= {"timeout_ms": action.get("timeout_ms")}
+        given = {key: item for key, item in value.items() if item is not None}
+        rest = {key: item for key, item in action.items() if key not in _LOCAL_KEYS or item is None}
+        found = _read_shell("shell", given)
+        if found is not None:
+            state["action"] = rest
+            return ToolUse(call_id, found[0], _provider({**found[1], **state}))
+    return ToolUse(call_id, Raw("local_shell", action), _provider(state))
+
+
+_LOCAL_KEYS = frozenset({"type", "command", "working_directory", "timeout_ms"})

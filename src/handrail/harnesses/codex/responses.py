@@ -1,0 +1,77 @@
+"""What the model said: its words, its thoughts, its calls, and what the screen showed of them."""
+
+from __future__ import annotations
+
+from handrail.harnesses.codex.call_reading import read_call
+from handrail.harnesses.codex.drafts import RESPONSE
+from handrail.harnesses.codex.elements import texts_of
+from handrail.harnesses.codex.gathering import Gathering
+from handrail.harnesses.codex.wire import Payload
+from handrail.transcripts.calls import call_name
+from handrail.transcripts.model import Author, Raw, Text, Thinking
+
+
+def said(gathering: Gathering, payload: Payload) -> None:
+    """An assistant message: every text of it a block of the response."""
+    texts = texts_of(payload.content)
+    if texts:
+        draft = gathering.respond(payload, Text(texts[0], Author.MODEL))
+        draft.content += [Text(text, Author.MODEL) for text in texts[1:]]
+
+
+def reasoning(gathering: Gathering, payload: Payload) -> None:
+    text = "\n\n".join(texts_of(payload.summary)) if payload.summary else ""
+    if not text and payload.content:
+        text = "\n\n".join(texts_of(payload.content))
+    gathering.respond(payload, Thinking(text, encrypted=payload.encrypted_content))
+
+
+def call(gathering: Gathering, payload: Payload) -> None:
+    call_id = payload.call_id
+    if call_id is None:
+        call_id = payload.id or gathering.ids.unique(payload.type)
+    block = read_call(payload, call_id)
+    asked = block.call
+    gathering.calls[call_id] = call_name(asked)
+    if type(asked) is Raw and asked.tool_name == "request_user_input":
+        gathering.inputs[call_id] = asked.input
+    gathering.respond(payload, block)
+
+
+def search(gathering: Gathering, payload: Payload) -> None:
+    """A search of the provider's own; what it found is told by an event, before it or after it."""
+    gathering.begin_response()
+    call_id = gathering.searches.call(payload, gathering.at)
+    if call_id is None:
+        call_id = gathering.ids.unique(payload.type)
+    block = read_call(payload, call_id)
+    gathering.calls[call_id] = call_name(block.call)
+    draft = gathering.respond(payload, block)
+    gathering.searches.wait(payload, draft)
+
+
+def search_end(gathering: Gathering, payload: Payload) -> None:
+    gathering.own_by_response()
+    gathering.searches.event(payload, gathering.at)
+
+
+def echo(gathering: Gathering, payload: Payload) -> None:
+    """The screen's copy of what the model said; the item follows, unless the turn is aborted before it."""
+    gathering.echoes.append((gathering.at, payload))
+
+
+def token_count(gathering: Gathering, payload: Payload) -> None:
+    tokens = gathering.tokens
+    found = tokens.read(payload.info)
+    if found is None:
+        return
+    if tokens.comes_first:
+        tokens.keep(found, gathering.at)
+        return
+    last = gathering.last_response
+    if last is not None and gathering.drafts[last].usage is None:
+        gathering.drafts[last].usage = found
+        gathering.owners[gathering.at] = last
+    gathering.response = None
+    if gathering.open is not None and gathering.open.kind == RESPONSE:
+        gathering.open = None
