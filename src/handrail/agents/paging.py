@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handrail import files, jsonio
-from handrail.agents.tool import Limits, ResultShelf, ToolOutput
+from handrail.agents.tool import ResultLimits, ResultShelf, ToolOutput
 from handrail.errors import StoreError
 from handrail.ids import short_hash
 from handrail.transcripts.model import Json
@@ -60,7 +60,7 @@ class FolderShelf:
         return self._folder / f"{short_hash(call_id)}.txt"
 
 
-def page(text: str, limits: Limits, line: int = 1, column: int = 1) -> Page:
+def page(text: str, limits: ResultLimits, line: int = 1, column: int = 1) -> Page:
     """The part of ``text`` from ``line`` and ``column`` (both from 1) that fits ``limits``.
 
     It ends at the end of a line; only a line that alone is longer than a page is cut, between two characters. Pages
@@ -96,7 +96,7 @@ def _fitting(text: str, max_bytes: int) -> str:
     return cut.decode("utf-8", "surrogatepass") or text[:1]
 
 
-def limited(output: ToolOutput, call_id: str, shelf: ResultShelf | None, limits: Limits) -> ToolOutput:
+def limited(output: ToolOutput, call_id: str, shelf: ResultShelf | None, limits: ResultLimits) -> ToolOutput:
     """``output`` with no more content than ``limits`` allow; the rest stands on ``shelf``.
 
     Text is cut on whole lines. Structured content is never cut in the middle: a pointer takes its place. The parts
@@ -125,19 +125,21 @@ def _is_mixed(content: Json) -> bool:
     )
 
 
-def _limited_part(part: dict[str, Json], call_id: str, shelf: ResultShelf | None, limits: Limits) -> dict[str, Json]:
+def _limited_part(
+    part: dict[str, Json], call_id: str, shelf: ResultShelf | None, limits: ResultLimits
+) -> dict[str, Json]:
     if part["type"] != "text" or not isinstance(part.get("text"), str):
         return part
     return {**part, "text": _limited_text(part["text"], call_id, shelf, limits)}
 
 
-def _fits(text: str, limits: Limits) -> bool:
+def _fits(text: str, limits: ResultLimits) -> bool:
     if len(text) > limits.max_bytes or text.count("\n") >= limits.max_lines:
         return False
     return len(text) * 4 <= limits.max_bytes or len(text.encode("utf-8", "surrogatepass")) <= limits.max_bytes
 
 
-def _limited_text(text: str, call_id: str, shelf: ResultShelf | None, limits: Limits) -> str:
+def _limited_text(text: str, call_id: str, shelf: ResultShelf | None, limits: ResultLimits) -> str:
     if _fits(text, limits):
         return text
     first = page(text, limits)

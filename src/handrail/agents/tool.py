@@ -14,7 +14,7 @@ from typing import Any, Protocol, overload
 from msgspec import Struct, field
 
 from handrail.agents.cancellation import CancellationToken
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, MissingExtra
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Block, Json, Refusal, Taint
 
@@ -86,7 +86,7 @@ class ResultShelf(Protocol):
         ...
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class ResultLimits(Struct, frozen=True, kw_only=True):
     """How much of a result a model is shown at once."""
 
     max_bytes: int = 50 * 1024
@@ -110,7 +110,7 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     ask: Callable[[Question], Awaitable[Answer]] | None = None
     spawn: Callable[..., Awaitable[Any]] | None = None
     shelf: ResultShelf | None = None
-    limits: Limits = Limits()
+    limits: ResultLimits = ResultLimits()
     taint: Taint = Taint()
 
 
@@ -220,8 +220,7 @@ def tool(
     ``private``, ``untrusted``, ``sends`` and ``destructive`` declare what the tool can do; ``twice_is_safe`` lets an
     interrupted call run again. Raises ``TypeError`` for a signature no schema can be made of.
     """
-    from handrail.agents.bindings.function import tool_of
-
+    tool_of = _binding()
     traits = ToolTraits(private=private, untrusted=untrusted, sends=sends, destructive=destructive)
     # Hints may name types that stand in the function around the decorated one, which only its frame knows.
     names = dict(sys._getframe(1).f_locals)
@@ -240,3 +239,14 @@ def tool(
         )
 
     return decorate(function) if function is not None else decorate
+
+
+def _binding() -> Callable[..., Tool]:
+    """What makes tools of functions, loaded when the first is made: pydantic takes its time."""
+    try:
+        from handrail.agents.bindings.function import tool_of
+    except ModuleNotFoundError as problem:
+        if problem.name not in {"pydantic", "pydantic_core"}:
+            raise
+        raise MissingExtra("tools need the extra 'agents'", hint="pip install 'handrail[agents]'") from problem
+    return tool_of

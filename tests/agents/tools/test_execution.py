@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from handrail.agents.cancellation import CancellationToken, Cancelled
 from handrail.agents.execution import unknown_tool
 from handrail.agents.paging import MemoryShelf
-from handrail.agents.tool import Limits, Tool, ToolContext, ToolError, ToolOutput, tool
+from handrail.agents.tool import ResultLimits, Tool, ToolContext, ToolError, ToolOutput, tool
 from handrail.transcripts.model import Refusal, RefusalKind
 from tests.agents.tools.running import called, context, output, run
 
@@ -228,7 +228,7 @@ def test_a_long_result_is_cut_and_the_full_text_is_kept() -> None:
         """Talk."""
         return "a\nb\nc"
 
-    got = run(called(talk, {}, context(shelf=shelf, limits=Limits(max_lines=2))))
+    got = run(called(talk, {}, context(shelf=shelf, limits=ResultLimits(max_lines=2))))
     assert str(got.content).startswith("a\nb\n[cut here, before line 3 of 3.")
     assert shelf.find("call_1") == "a\nb\nc"
 

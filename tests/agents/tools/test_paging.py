@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.agents.paging import FolderShelf, MemoryShelf, limited, page
-from handrail.agents.tool import Limits, ResultShelf, ToolOutput
+from handrail.agents.tool import ResultLimits, ResultShelf, ToolOutput
 from handrail.agents.tools import built_in
 from handrail.errors import StoreError
 from handrail.transcripts.model import Refusal, RefusalKind
 from tests.agents.tools.running import called, context, run
 
-SMALL = Limits(max_bytes=40, max_lines=3)
+SMALL = ResultLimits(max_bytes=40, max_lines=3)
 
 
 class FullShelf:
@@ -31,7 +31,7 @@ class FullShelf:
 
 @given(st.text(max_size=200), st.integers(1, 30), st.integers(1, 5))
 def test_pages_read_one_after_the_other_are_the_text(text: str, max_bytes: int, max_lines: int) -> None:
-    limits = Limits(max_bytes=max_bytes, max_lines=max_lines)
+    limits = ResultLimits(max_bytes=max_bytes, max_lines=max_lines)
     line, column = 1, 1
     read = ""
     while True:
@@ -48,16 +48,16 @@ def test_pages_read_one_after_the_other_are_the_text(text: str, max_bytes: int, 
 
 @given(st.text(min_size=1), st.integers(4, 50))
 def test_no_page_is_longer_than_its_limit(text: str, max_bytes: int) -> None:
-    shown = page(text, Limits(max_bytes=max_bytes, max_lines=3))
+    shown = page(text, ResultLimits(max_bytes=max_bytes, max_lines=3))
     assert len(shown.text.encode("utf-8", "surrogatepass")) <= max_bytes
 
 
 def test_a_giant_line_is_cut_between_two_characters() -> None:
-    assert page("é" * 30, Limits(max_bytes=9)).text == "é" * 4
+    assert page("é" * 30, ResultLimits(max_bytes=9)).text == "é" * 4
 
 
 def test_a_giant_line_is_cut_where_it_stands_and_not_put_off_to_the_next_page() -> None:
-    assert page("short\n" + "x" * 100, Limits(max_bytes=20)).text == "short\n" + "x" * 14
+    assert page("short\n" + "x" * 100, ResultLimits(max_bytes=20)).text == "short\n" + "x" * 14
 
 
 @pytest.mark.parametrize("content", ["short", {"a": [1]}, [{"type": "text", "text": "t"}], "", None])
