@@ -13,9 +13,9 @@ from handrail.transcripts.model import Text, Thinking, ToolUse
 def played(reply: ModelReply) -> Iterator[Delta | ModelReply]:
     """The deltas of ``reply``, then ``reply`` itself."""
     for index, block in enumerate(reply.message.content):
-        if type(block) is Text:
+        if type(block) is Text and block.text:
             yield TextDelta(index, block.text)
-        elif type(block) is Thinking:
+        elif type(block) is Thinking and block.text:
             yield ThinkingDelta(index, block.text)
         elif type(block) is ToolUse:
             name, input = render_call(block.call)
