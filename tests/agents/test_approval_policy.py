@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.agents.admission import Gate, admit
+from handrail.agents.admission import Gate, admit, asked_of
 from handrail.agents.approval import digest_of
 from handrail.agents.permissions import (
     READ_ONLY,
@@ -20,10 +20,12 @@ from handrail.agents.permissions import (
     Rule,
     Verdict,
     after_stage,
+    escaped,
     fits,
     is_glob,
     judge,
     matches,
+    offers,
     parse_rule,
     rules_from,
     standing,
@@ -248,6 +250,38 @@ def test_a_denied_place_stays_denied_through_a_link(tmp_path: Path) -> None:
     assert _verdict(tmp_path, rules, "way/a") is DENY
     assert _verdict(tmp_path, rules, "x/../secret/a") is DENY
     assert _verdict(tmp_path, rules, "other/a") is ALLOW
+
+
+# What a yes could hold for ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "input", "shown"),
+    [
+        ("bash", {"command": "git log *"}, [r"Bash(command=git log \*)", "Bash(command=git *)", "Bash"]),
+        ("bash", {"command": "a; b"}, ["Bash(command=a; b)", "Bash"]),
+        (
+            "write",
+            {"file_path": "docs/a.md", "content": ""},
+            ["Write(file_path=docs/a.md)", "Write(file_path=docs/*)", "Write"],
+        ),
+        ("write", {"file_path": "a.md", "content": ""}, ["Write(file_path=a.md)", "Write"]),
+        ("todo", {"todos": []}, ["Todo"]),
+    ],
+)
+def test_an_answer_can_be_made_to_hold_for_more_from_the_narrowest_on(
+    tmp_path: Path, tool: str, input: Json, shown: list[str]
+) -> None:
+    asked = asked_of(built_in(tool), input, tmp_path)
+    found = offers(asked)
+    assert [str(rule) for rule in found] == shown
+    assert all(fits(rule, asked) for rule in found)
+
+
+@given(st.text())
+def test_an_escaped_text_fits_itself_alone(text: str) -> None:
+    assert matches(escaped(text), text)
+    assert not is_glob(escaped(text))
 
 
 # Answers that hold on ---------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def admit(
     locked = interlock(gate.taint, turn, tool.traits)
     if locked is Armed.BLOCK:
         return Admission(verdict=Verdict.DENY, digest=digest, refused=interlock_refusal(tool.name, turn))
-    asked = Asked(tool=tool.name, input=input, traits=tool.traits, paths=_paths(input, root))
+    asked = asked_of(tool, input, root)
     judgement = judge(gate.policy, asked)
     if judgement.verdict is Verdict.DENY:
         return _denied(tool.name, digest, "policy", judgement.reason)
@@ -78,6 +78,11 @@ def admit(
     if judgement.verdict is Verdict.ASK and grant is None:
         return Admission(verdict=Verdict.ASK, digest=digest, why=judgement.reason)
     return Admission(verdict=Verdict.ALLOW, digest=digest)
+
+
+def asked_of(tool: Tool, input: Json, root: Path) -> Asked:
+    """The call as rules see it, with the places its paths could mean."""
+    return Asked(tool=tool.name, input=input, traits=tool.traits, paths=_paths(input, root))
 
 
 def _denied(name: str, digest: str, by: str, reason: str) -> Admission:

@@ -183,6 +183,29 @@ def _translated(part: str) -> str:
     return re.escape(part[1:] if part in {"\\*", "\\\\"} else part)
 
 
+def escaped(text: str) -> str:
+    """The pattern that fits ``text`` and nothing else."""
+    return text.replace("\\", "\\\\").replace("*", "\\*")
+
+
+def offers(asked: Asked) -> tuple[Rule, ...]:
+    """What a yes could be made to hold for, from the narrowest to the whole tool, to show to whoever is asked."""
+    found: list[Rule] = []
+    given = asked.input if isinstance(asked.input, dict) else {}
+    for field, value in given.items():
+        if (asked.tool, field) in SHELL_FIELDS and isinstance(value, str):
+            found.append(Rule(Verdict.ALLOW, asked.tool, {field: escaped(value.strip())}))
+            commands, is_plain = simple_commands(value)
+            if is_plain and len(commands) == 1:
+                found.append(Rule(Verdict.ALLOW, asked.tool, {field: f"{escaped(commands[0].split()[0])} *"}))
+        elif places := asked.paths.get(field):
+            path = places[-1][0]
+            found.append(Rule(Verdict.ALLOW, asked.tool, {field: escaped(path)}))
+            if folder := path.rpartition("/")[0]:
+                found.append(Rule(Verdict.ALLOW, asked.tool, {field: f"{escaped(folder)}/*"}))
+    return (*found, Rule(Verdict.ALLOW, asked.tool))
+
+
 def parse_rule(text: str, verdict: Verdict, reason: str | None = None) -> Rule:
     """The rule that ``Tool`` or ``Tool(field=pattern)`` spells; ``ValueError`` for anything else."""
     found = re.fullmatch(r"(?P<tool>[^\s()]+)(?:\((?P<field>[^=()]+)=(?P<pattern>.*)\))?", text.strip(), re.DOTALL)

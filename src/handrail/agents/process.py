@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -98,12 +99,13 @@ class _Child(asyncio.SubprocessProtocol):
         self.drained: asyncio.Future[None] = loop.create_future()
         self._kept = {1: _Kept(kept_bytes), 2: _Kept(kept_bytes)}
         self._emit = emit
+        self._decoders = {fd: codecs.getincrementaldecoder("utf-8")("replace") for fd in self._kept}
 
     def pipe_data_received(self, fd: int, data: bytes | str) -> None:
         raw = data.encode() if isinstance(data, str) else data
         self._kept[fd].add(raw)
         if self._emit is not None:
-            self._emit(raw.decode("utf-8", "replace"))
+            self._emit(self._decoders[fd].decode(raw))
 
     def process_exited(self) -> None:
         if not self.exited.done():
@@ -145,7 +147,7 @@ class _Kept:
     def text(self) -> str:
         self._trim()
         head, tail = self._head.decode("utf-8", "replace"), self._tail.decode("utf-8", "replace")
-        return f"{head}\n[{self._dropped} bytes dropped here]\n{tail}" if self._dropped else (self._joined())
+        return f"{head}\n[{self._dropped} bytes dropped here]\n{tail}" if self._dropped else self._whole()
 
-    def _joined(self) -> str:
+    def _whole(self) -> str:
         return bytes(self._head + self._tail).decode("utf-8", "replace")

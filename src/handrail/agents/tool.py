@@ -154,8 +154,11 @@ class Tool(Struct, frozen=True, kw_only=True):
         return self.spec.name
 
     def problems(self, input: Json) -> tuple[str, ...]:
-        """Every problem with ``input``; nothing is run."""
-        return self.check(input)
+        """Every problem with ``input``; nothing is run. A check that fails (a validator of the host's) is one more."""
+        try:
+            return self.check(input)
+        except Exception as problem:  # noqa: BLE001 - other people's code; what cannot be checked must not run
+            return (f"it could not be checked: {type(problem).__name__}: {problem}",)
 
     async def run(self, input: Json, context: ToolContext) -> ToolOutput:
         """Run a call whose input has no problems. ``agents.execution.execute`` is what puts the walls around it."""

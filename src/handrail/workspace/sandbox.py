@@ -23,14 +23,18 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     def wrap(self, argv: Sequence[str], *, root: Path, cwd: Path) -> list[str]:
         """The command line that runs ``argv`` in ``cwd``, confined.
 
-        Own processes, own empty ``/tmp``, no privileges to gain; it dies with the program that started it. What is
-        protected in the workspace stays as it is.
+        Own processes, own empty ``/tmp`` and ``/run`` (where daemons listen that would work for it), no privileges
+        to gain; it dies with the program that started it. What is protected in the workspace stays as it is.
         """
         bounds = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
         bounds += ["--bind", str(root), str(root)]
         for name in sorted(PROTECTED):
             bounds += ["--ro-bind-try", str(root / name), str(root / name)]
-        bounds += ["--unshare-all", *(["--share-net"] if self.has_network else [])]
+        bounds += ["--unshare-all"]
+        if self.has_network:
+            # Where systemd keeps what names are looked up with.
+            resolver = "/run/systemd/resolve"
+            bounds += ["--share-net", "--ro-bind-try", resolver, resolver]
         bounds += ["--die-with-parent", "--new-session", "--chdir", str(cwd)]
         return [self.program, *bounds, "--", *argv]
 

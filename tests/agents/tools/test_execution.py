@@ -51,6 +51,15 @@ def test_an_input_with_problems_runs_nothing_and_names_them_all() -> None:
     assert (got.is_error, got.is_external) == (True, False)
 
 
+def test_a_check_that_fails_is_a_problem_and_runs_nothing() -> None:
+    def check(input: object) -> tuple[str, ...]:
+        raise KeyError("lost")
+
+    got = output(replace(_raising(AssertionError("ran")), check=check))
+    assert got.refusal == Refusal(RefusalKind.NOT_RUN, "validation")
+    assert "it could not be checked: KeyError: 'lost'" in str(got.content)
+
+
 @pytest.mark.parametrize("problem", [ValueError("bad"), SystemExit(3), ExceptionGroup("many", [OSError("disk")])])
 def test_what_a_tool_raises_is_an_error_result_and_may_be_words_from_outside(problem: BaseException) -> None:
     got = output(_raising(problem))
