@@ -9,6 +9,8 @@
     ├── UnknownName                    no harness, tool, … of that name       (LookupError)
     │   └── UnknownHarness
     ├── SessionNotFound                no session answers to a reference      (LookupError)
+    ├── MomentNotFound                 no moment has an id                    (LookupError)
+    ├── JudgeFailed                    a judge cannot be started
     ├── AmbiguousSession               several do                             (LookupError)
     ├── StoreError                     a file or store could not be read or written (OSError)
     ├── JournalError                   an append or a fold was refused        (journal)
@@ -83,6 +85,19 @@ class SessionNotFound(HandrailError, LookupError):
 
     code = "not_found"
     exit_code = 5
+
+
+class MomentNotFound(HandrailError, LookupError):
+    """No moment has that id."""
+
+    code = "moment_not_found"
+    exit_code = 5
+
+
+class JudgeFailed(HandrailError):
+    """A judge that was asked for cannot be started."""
+
+    code = "judge"
 
 
 class AmbiguousSession(HandrailError, LookupError):

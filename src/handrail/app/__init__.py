@@ -13,12 +13,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from handrail.app.counting import MomentRow as MomentRow
     from handrail.app.counting import MomentSummary as MomentSummary
+    from handrail.app.judging import with_judge as with_judge
     from handrail.app.listing import SessionFilter as SessionFilter
     from handrail.app.listing import SessionList as SessionList
     from handrail.app.listing import SessionRow as SessionRow
     from handrail.app.listing import list_sessions as list_sessions
+    from handrail.app.machine import Judging as Judging
     from handrail.app.machine import Machine as Machine
     from handrail.app.machine import open_machine as open_machine
+    from handrail.app.marking import Marked as Marked
+    from handrail.app.marking import load_corrections as load_corrections
+    from handrail.app.marking import mark as mark
     from handrail.app.mining import MomentFilter as MomentFilter
     from handrail.app.mining import MomentList as MomentList
     from handrail.app.mining import iter_mined as iter_mined
@@ -44,7 +49,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "counting": "MomentRow MomentSummary",
     "listing": "SessionFilter SessionList SessionRow list_sessions",
-    "machine": "Machine open_machine",
+    "judging": "with_judge",
+    "machine": "Judging Machine open_machine",
+    "marking": "Marked load_corrections mark",
     "mining": "MomentFilter MomentList iter_mined moments",
     "opening": "Opened Source open_session",
     "sampling": "Demo demo",

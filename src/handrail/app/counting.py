@@ -15,6 +15,8 @@ class MomentRow(Struct, frozen=True, kw_only=True):
     ``at`` is when it happened (aware UTC), ``text`` what the person said or, where they said nothing, what they
     acted on; ``words`` is what they said and nothing else. ``context`` is what the agent was doing, ``aftermath``
     how it went on. ``actor`` is ``person``, or ``unknown`` where nobody's words prove one.
+    ``is_candidate``: no step-in, but worth a look. ``reasons`` speak for a step-in and ``doubts`` against;
+    ``likelihood`` (0 to 1) is the scorer's. Only follow-ups have the last two.
     """
 
     id: str
@@ -36,6 +38,9 @@ class MomentRow(Struct, frozen=True, kw_only=True):
     tools_after: tuple[str, ...]
     is_stepin: bool
     reasons: tuple[str, ...]
+    is_candidate: bool = False
+    doubts: tuple[str, ...] = ()
+    likelihood: float | None = None
 
 
 class Mined(Struct, frozen=True, kw_only=True):
@@ -84,7 +89,7 @@ def summarise(mined: Sequence[Mined]) -> MomentSummary:
         sessions=whole.sessions,
         rounds=whole.rounds,
         stepins=whole.stepins,
-        candidates=len(rows) - whole.stepins,
+        candidates=sum(row.is_candidate for row in rows),
         per_100_rounds=whole.per_100_rounds,
         by_trigger=dict(triggers.most_common()),
         by_project=tuple(by_project),

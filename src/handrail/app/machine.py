@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from handrail.errors import HandrailError, UnknownHarness
 from handrail.harnesses import harness, harness_names
+from handrail.learning.corrections import Correction
+from handrail.learning.interventions import Scorer, shipped_scorer
 from handrail.library import Catalog, Unread, discover
 from handrail.transcripts.codec import HarnessInfo, Store
 
@@ -20,12 +22,22 @@ _BROKEN = (HandrailError, ImportError, SyntaxError, AttributeError, NameError, T
 """What importing a harness raises when its module, which others may have written, is wrong."""
 
 
+class Judging(Struct, frozen=True):
+    """How moments are judged: the ``scorer`` of follow-ups (None: each is a candidate only), and the person's own word
+    on moments by id, which is final.
+    """
+
+    scorer: Scorer | None = shipped_scorer
+    corrections: Mapping[str, Correction] = {}
+
+
 class Machine(Struct, frozen=True):
-    """The harnesses by name, the stores of those that have one, and what could not be opened."""
+    """The harnesses by name, the stores of those that have one, what could not be opened, and how to judge moments."""
 
     infos: Mapping[str, HarnessInfo]
     stores: Mapping[str, Store[Any]]
     unread: tuple[Unread, ...] = ()
+    judging: Judging = Judging()
 
     def info(self, name: str) -> HarnessInfo:
         """The harness of that name or alias (case does not matter), else ``UnknownHarness``."""
@@ -41,7 +53,9 @@ class Machine(Struct, frozen=True):
         return Catalog(found.sessions, self.unread + found.unread)
 
 
-def open_machine(roots: Mapping[str, Path] | None = None, *, only_given: bool = False) -> Machine:
+def open_machine(
+    roots: Mapping[str, Path] | None = None, *, only_given: bool = False, judging: Judging | None = None
+) -> Machine:
     """The stores of all harnesses: at ``roots`` (by harness name or alias) where given, else where each keeps them.
 
     With ``only_given`` no other store is opened. A harness that cannot be opened is reported in ``unread``; a
@@ -60,4 +74,4 @@ def open_machine(roots: Mapping[str, Path] | None = None, *, only_given: bool = 
         except _BROKEN as problem:
             message = f"{type(problem).__name__}: {problem}"
             unread.append(Unread(harness=name, where=f"the {name} store", message=message))
-    return Machine(infos, stores, tuple(unread))
+    return Machine(infos, stores, tuple(unread), judging or Judging())

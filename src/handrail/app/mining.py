@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from handrail.app.counting import Mined, MomentRow, MomentSummary, summarise
 from handrail.app.listing import SessionFilter
-from handrail.app.machine import SCHEMA_VERSION, Machine
+from handrail.app.machine import SCHEMA_VERSION, Judging, Machine
 from handrail.app.opening import Opened, open_ref, open_session
 from handrail.clock import Clock, SystemClock
 from handrail.errors import HandrailError
+from handrail.learning.corrections import corrected
 from handrail.learning.interventions import Intervention, find_interventions
 from handrail.library import Unread, parse_reference, project_name
 from handrail.transcripts.codec import Branch, SessionRef
@@ -122,7 +123,7 @@ def iter_mined(
         if on_progress is not None:
             on_progress(done, total)
         try:
-            yield mine(open_ref(machine, ref), short_ids[ref.id])
+            yield mine(open_ref(machine, ref), short_ids[ref.id], machine.judging)
         except HandrailError as problem:
             unread.append(Unread(harness=ref.harness, where=ref.locator, message=problem.message))
     if on_progress is not None:
@@ -136,19 +137,20 @@ def mine_reference(machine: Machine, text: str, harness: str | None, stdin: Call
     """
     opened = open_session(machine, text, harness=harness, stdin=stdin)
     if not opened.ranges:
-        return mine(opened, text)
+        return mine(opened, text, machine.judging)
     spans = opened.spans()
-    mined = mine(opened, parse_reference(text).source)
+    mined = mine(opened, parse_reference(text).source, machine.judging)
     inside = {index for span in spans for index in range(span.start, span.end)}
     rows = tuple(row for row in mined.rows if row.branch is None and row.message - 1 in inside)
     rounds = sum(_is_round(opened.session.body[index]) for index in inside)
     return msgspec.structs.replace(mined, rows=rows, rounds=rounds)
 
 
-def mine(opened: Opened, short_id: str) -> Mined:
-    """The moments of one session, every candidate included."""
+def mine(opened: Opened, short_id: str, judging: Judging) -> Mined:
+    """The moments of one session, every candidate included, as ``judging`` sees them."""
     branches = opened.info.codec.branches(opened.native)
-    found = find_interventions(opened.session, branches=branches)
+    found = find_interventions(opened.session, branches=branches, scorer=judging.scorer)
+    found = corrected(found, judging.corrections)
     spoken = {moment.branch for moment in found}
     places: dict[str | None, _Place] = {None: _Place(opened.session.body, 0)}
     places.update((line.id, _Place(line.body, _shared(opened, line))) for line in branches if line.id in spoken)
@@ -179,6 +181,7 @@ def _shared(opened: Opened, branch: Branch) -> int:
 
 
 def _row(moment: Intervention, opened: Opened, short_id: str, place: _Place) -> MomentRow:
+    verdict = moment.verdict
     return MomentRow(
         id=moment.id,
         harness=opened.info.name,
@@ -198,7 +201,10 @@ def _row(moment: Intervention, opened: Opened, short_id: str, place: _Place) -> 
         tools_before=tuple(moment.tools_before),
         tools_after=tuple(moment.tools_after),
         is_stepin=moment.is_stepin,
+        is_candidate=not moment.is_stepin and (verdict is None or verdict.is_candidate),
         reasons=tuple(moment.reasons),
+        doubts=() if verdict is None else verdict.doubts,
+        likelihood=None if verdict is None else verdict.likelihood,
     )
 
 

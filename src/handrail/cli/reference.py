@@ -9,6 +9,7 @@ import click
 
 from handrail.cli.exit_codes import MEANINGS
 from handrail.cli.program import NAME, program
+from handrail.cli.verbs import CommandWithVerbs
 
 _HEAD = """\
 # Command line
@@ -84,6 +85,9 @@ def _command(command: click.Command, path: str) -> Iterator[str]:
     yield f"## `{path}`\n\n    {path} {usage}\n\n{inspect.cleandoc(command.help or '')}\n"
     own = [option for option in command.params if isinstance(option, click.Option) and option.name not in _SHARED]
     yield from _options(own, context)
+    if isinstance(command, CommandWithVerbs):
+        for verb in command.verbs.values():
+            yield from _command(verb, f"{path} {verb.name}")
 
 
 def _options(options: Sequence[click.Option], context: click.Context) -> Iterator[str]:

@@ -15,6 +15,7 @@ RESULTS: dict[str, type[Any]] = {
     "handrail ls": app.SessionList,
     "handrail show": app.Shown,
     "handrail moments": app.MomentList,
+    "handrail moments mark": app.Marked,
     "handrail crop": app.Written,
     "handrail convert": app.Written,
     "handrail export": app.Written,

@@ -32,8 +32,9 @@ class Surface:
     roots: Mapping[str, Path] = field(default_factory=dict)
 
     def machine(self) -> Machine:
-        """The stores of this machine, at the roots that were given."""
-        return app.open_machine(self.roots)
+        """The stores of this machine, at the roots that were given, and what the person said of its moments."""
+        judging = app.Judging(corrections=app.load_corrections(self.environment))
+        return app.open_machine(self.roots, judging=judging)
 
     def emit(self, result: Result, render: Callable[[Result, Surface], Iterable[str]]) -> None:
         """Print ``result``: as one JSON object, or as the lines that ``render`` makes of it."""

@@ -2,7 +2,8 @@
 
 A table of rules, each with what it finds and what it leaves in its place; the kind of thing that stood there is kept,
 so that the text stays readable. Redacting twice changes nothing more. It errs towards taking out: what is lost here is
-a word in a report, what is missed is somebody's key. Every rule is bounded, so that no text takes longer than its length.
+a word in a report, what is missed is somebody's key. A mark that nothing else begins with counts in the middle of a word too. Every rule is
+bounded, so that no text takes longer than its length.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ _RULES = (
     _rule(
         "private key", rf"-----BEGIN\ {_PEM_KIND}-----.*?(?:-----END\ {_PEM_KIND}-----|\Z)".replace(".*?", r"[\s\S]*?")
     ),
-    _rule("cloud key", r"\b(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{16}\b"),
-    _rule("cloud key", r"\bAIza[\w-]{35}(?![\w-])"),
+    _rule("cloud key", r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{16}\b"),
+    _rule("cloud key", r"AIza[\w-]{35}(?![\w-])"),
     _rule("cloud key", r"\bya29\.[\w-]{20,}"),
-    _rule("model key", r"\bsk-(?:ant-|proj-|or-|svcacct-)?[\w-]{20,}"),
+    _rule("model key", r"(?:\bsk-|sk-(?:ant|proj|or|svcacct)-)[\w-]{20,}"),
     _rule("model key", r"\b(?:hf_|r8_|gsk_|pplx-|xai-)[A-Za-z0-9]{20,}"),
     _rule(
-        "forge token", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|gl[a-z]{2,6}-[\w-]{20,})"
+        "forge token", r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|\bgl[a-z]{2,6}-[\w-]{20,})"
     ),
-    _rule("package token", r"\b(?:npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|dckr_pat_[\w-]{20,}|rubygems_[a-f0-9]{40,})"),
-    _rule("chat token", r"\bxox[abeoprs]-[\w-]{10,}|\bhttps://hooks\.slack\.com/services/[\w/]{20,}"),
+    _rule("package token", r"(?:npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|dckr_pat_[\w-]{20,}|rubygems_[a-f0-9]{40,})"),
+    _rule("chat token", r"xox[abeoprs]-[\w-]{10,}|\bhttps://hooks\.slack\.com/services/[\w/]{20,}"),
     _rule("chat token", r"\b\d{8,10}:AA[\w-]{30,}|\b[MN][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,}"),
     _rule("payment key", r"\b(?:sk|rk|pk|whsec)_(?:live|test)_[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9]{24,}"),
     _rule("mail key", r"\bSG\.[\w-]{16,}\.[\w-]{16,}|\bkey-[a-f0-9]{32}\b"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handrail.app import MomentList, MomentRow, MomentSummary
+from handrail.app import Marked, MomentList, MomentRow, MomentSummary
 from handrail.cli.cells import cut, one_line, wrap
 from handrail.cli.formats import count, when
 from handrail.cli.surface import Surface
@@ -26,11 +26,11 @@ _COLOURS = {
 }
 
 
-def render_moments(found: MomentList, surface: Surface) -> list[str]:
-    """The moments, then step-ins per 100 rounds, by trigger and by project."""
+def render_moments(found: MomentList, surface: Surface, *, why: bool = False) -> list[str]:
+    """The moments, then step-ins per 100 rounds, by trigger and by project; with ``why`` the reasons and ids too."""
     lines: list[str] = []
     for row in found.moments:
-        lines += [*_moment(row, surface), ""]
+        lines += [*_moment(row, surface), *(_why(row, surface) if why else _why_candidate(row, surface)), ""]
     if not found.moments:
         lines += ["No moments.", ""]
     return lines + render_summary(found.summary, surface)
@@ -84,16 +84,34 @@ def _moment(row: MomentRow, surface: Surface) -> list[str]:
         where += f" --branch {one_line(row.branch)}"
     about = [when(row.at, surface.zone), one_line(row.project or "project unknown"), row.harness]
     if not row.is_stepin:
-        about.append("candidate")
+        about.append("candidate" if row.is_candidate else "unlikely")
     head = f"{trigger}  {where}  {'  '.join(about)}"
-    body = [
+    return [
+        head,
         *_labelled("doing", row.tools_before, row.context, surface, 2),
         *_labelled("said", (), row.words or _without_words(row), surface, _QUOTE_LINES, bold=True),
         *_labelled("then", row.tools_after, row.aftermath, surface, 2),
     ]
-    if not row.is_stepin and row.reasons:
-        body += _labelled("why", (), "; ".join(row.reasons), surface, 2)
-    return [head, *body]
+
+
+def _why_candidate(row: MomentRow, surface: Surface) -> list[str]:
+    return [] if row.is_stepin else _labelled("why", (), "; ".join(row.reasons), surface, 2)
+
+
+def _why(row: MomentRow, surface: Surface) -> list[str]:
+    """Reasons and doubts, how likely the scorer finds it, and the id that ``moments mark`` takes."""
+    likely = "" if row.likelihood is None else f", {row.likelihood:.0%} likely"
+    return [
+        *_labelled("why", (), "; ".join(row.reasons), surface, 3),
+        *_labelled("but", (), "; ".join(row.doubts), surface, 3),
+        *_labelled("id", (), f"{row.id}{likely}", surface, 1),
+    ]
+
+
+def render_marked(marked: Marked, surface: Surface) -> list[str]:
+    """The moment that was marked, and where that is remembered."""
+    says = "a step-in" if marked.is_stepin else "no step-in"
+    return [*_moment(marked.moment, surface), f"{marked.moment.id} counts as {says} from now on ({marked.file})"]
 
 
 def _without_words(row: MomentRow) -> str:
