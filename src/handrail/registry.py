@@ -64,7 +64,9 @@ def _loader(entry: importlib.metadata.EntryPoint) -> Callable[[], Any]:
     def load() -> Any:
         try:
             return entry.load()
-        except (ImportError, AttributeError) as problem:
-            raise UnknownName(f"{entry.name!r} from {entry.value!r} cannot be loaded: {problem}") from problem
+        except (Exception, SystemExit) as problem:
+            # A module runs when it is imported, and a stranger's may raise anything.
+            why = f"{type(problem).__name__}: {problem}"
+            raise UnknownName(f"{entry.name!r} from {entry.value!r} cannot be loaded: {why}") from problem
 
     return load

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.homes import empty_home, make_home
 from tests.cli.shell import handrail
 
@@ -33,3 +35,31 @@ def test_a_harness_that_cannot_be_imported_is_reported_and_the_others_are_listed
     assert ended.code == 4
     assert len(ended.text.splitlines()) == 4
     assert "could not read the broken store" in ended.err
+
+
+BROKEN = ["def (\n", "raise KeyError('gone')\n", "raise SystemExit(3)\n", "import nonesuch_module\n", "COMMAND = 7\n"]
+
+
+@pytest.mark.parametrize("source", BROKEN)
+def test_a_command_that_is_broken_is_left_out_of_the_help_and_said_on_stderr(tmp_path: Path, source: str) -> None:
+    path = _install(tmp_path / "site", "[handrail.cli.commands]\nbad_one = other_bad\n", other_bad=source)
+    ended = handrail(empty_home(tmp_path) | {"PYTHONPATH": path}, "--help")
+    assert ended.code == 0
+    assert "moments" in ended.text
+    assert "bad-one" not in ended.text
+    assert "a command is left out" in ended.err
+    assert "bad" in ended.err
+
+
+def test_asking_for_a_broken_command_is_a_usage_error(tmp_path: Path) -> None:
+    path = _install(tmp_path / "site", "[handrail.cli.commands]\nbad_one = other_bad\n", other_bad="1 / 0\n")
+    ended = handrail(empty_home(tmp_path) | {"PYTHONPATH": path}, "bad-one")
+    assert (ended.code, ended.out) == (2, b"")
+    assert "ZeroDivisionError" in ended.err
+
+
+def test_completion_says_nothing_of_a_broken_command(tmp_path: Path) -> None:
+    path = _install(tmp_path / "site", "[handrail.cli.commands]\nbad_one = other_bad\n", other_bad="1 / 0\n")
+    asked = {"_HANDRAIL_COMPLETE": "bash_complete", "COMP_CWORD": "1", "COMP_WORDS": "handrail mom"}
+    ended = handrail(empty_home(tmp_path) | asked | {"PYTHONPATH": path})
+    assert ("plain,moments" in ended.text, ended.err) == (True, "")

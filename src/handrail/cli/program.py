@@ -13,7 +13,7 @@ from handrail import __version__, registry
 from handrail.cli.exit_codes import MEANINGS, ExitCode
 from handrail.cli.options import shared_options
 from handrail.cli.surface import Surface
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, UnknownName
 
 COMMANDS = "handrail.cli.commands"
 NAME = "handrail"
@@ -28,10 +28,24 @@ class CommandsByName(click.Group):
         return [name.replace("_", "-") for name in registry.names(COMMANDS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; None where there is none, or where another distribution's is broken."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = registry.member(COMMANDS, cmd_name.replace("-", "_"), "COMMAND")
-        return command if isinstance(command, click.Command) else None
+        try:
+            command = registry.member(COMMANDS, cmd_name.replace("-", "_"), "COMMAND")
+        except UnknownName as problem:
+            _note_broken(ctx, problem.message)
+            return None
+        if isinstance(command, click.Command):
+            return command
+        _note_broken(ctx, f"what is called {cmd_name!r} is no command")
+        return None
+
+
+def _note_broken(context: click.Context, why: str) -> None:
+    """Say that a command is left out; while the shell completes a line there is nobody to say it to."""
+    if not context.resilient_parsing:
+        Surface(os.environ).note(f"a command is left out: {why}")
 
 
 @click.group(
