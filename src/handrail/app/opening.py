@@ -61,9 +61,9 @@ def open_session(
 ) -> Opened:
     """The session that ``text`` names: ``-``, a file, an id, a unique start of one, or a title, each with a range.
 
-    ``harness`` says whose a file is, or among whose sessions to look. ``branch`` opens another line of the
-    session. ``stdin`` gives the bytes for ``-``. Raises ``SessionNotFound``, ``AmbiguousSession``, ``StoreError``
-    or a ``TranscriptError``.
+    A file is opened with those of its sub-agents. ``harness`` says whose it is, or among whose sessions to look.
+    ``branch`` opens another line of the session. ``stdin`` gives the bytes for ``-``. Raises ``SessionNotFound``,
+    ``AmbiguousSession``, ``StoreError`` or a ``TranscriptError``.
     """
     reference = parse_reference(text)
     wanted = machine.info(harness).name if harness else None
@@ -140,7 +140,7 @@ def _open_bytes(
         raise StoreError(f"{shown} is empty")
     guess = None if harness else guess_harness(data, machine.infos.values(), shown)
     info = machine.infos[guess.harness if guess else str(harness)]
-    native = info.codec.parse(data)
+    native = info.codec.parse(data if info.gather is None or name == STDIN else info.gather(name, data))
     session = info.codec.to_common(native, branch)
     source = Source(
         harness=info.name,

@@ -214,6 +214,18 @@ class ToolTraits(Struct, frozen=True, kw_only=True, gc=False):
     destructive: bool = False
 
 
+class Counting(Struct, frozen=True, kw_only=True, gc=False):
+    """What adding up tokens must know of a harness.
+
+    ``input_holds_cache``: ``input_tokens`` count what was read from the cache too. ``response_ids`` gives the
+    provider's own id of a response by the uid of each record of it, for telling one response that several files hold;
+    None where records keep no such id.
+    """
+
+    input_holds_cache: bool = False
+    response_ids: Callable[[Transcript[Any]], Mapping[str, str]] | None = None
+
+
 class HarnessInfo(Struct, frozen=True, kw_only=True):
     """One harness: its names, its codec, where its sessions live, its built-in tools.
 
@@ -222,7 +234,10 @@ class HarnessInfo(Struct, frozen=True, kw_only=True):
     ``resume`` is the command that continues a session, ``{id}`` standing for its id. ``tools`` names the
     built-in tools by the names the canonical model gives them. ``recognises`` says from a file's bytes how sure
     the harness is that it wrote them, 0 to 1, by evidence that only its own format gives; a harness without it
-    is never guessed.
+    is never guessed. ``gather`` is given the path and the bytes of a session's own file and adds what belongs to it
+    on disk (files of sub-agents); without it a session is that one file. ``extend`` is what ``parse`` would give for
+    a session of one file that grew by whole lines, without reading the old ones again. ``counting`` says how its
+    tokens are to be added up.
     """
 
     name: str
@@ -234,6 +249,9 @@ class HarnessInfo(Struct, frozen=True, kw_only=True):
     resume: tuple[str, ...] | None = None
     tools: Mapping[str, ToolTraits] = {}
     recognises: Callable[[bytes], float] | None = None
+    gather: Callable[[str, bytes], Parts | bytes] | None = None
+    extend: Callable[[Transcript[Any], bytes], Transcript[Any]] | None = None
+    counting: Counting = Counting()
 
 
 def convert(session: Transcript[Common], codec: Codec[Native]) -> tuple[Transcript[Native], Loss]:

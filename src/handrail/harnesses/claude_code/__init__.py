@@ -7,9 +7,9 @@ from pathlib import Path
 
 from handrail.harnesses.claude_code.codec import ClaudeCodeCodec
 from handrail.harnesses.claude_code.recognise import recognises
-from handrail.harnesses.claude_code.store import ClaudeCodeStore, default_roots
+from handrail.harnesses.claude_code.store import ClaudeCodeStore, default_roots, gather_parts
 from handrail.harnesses.claude_code.tools import TOOLS
-from handrail.transcripts.codec import HarnessInfo
+from handrail.transcripts.codec import Counting, HarnessInfo
 
 
 def open_store(root: Path | str | None = None) -> ClaudeCodeStore:
@@ -17,14 +17,19 @@ def open_store(root: Path | str | None = None) -> ClaudeCodeStore:
     return ClaudeCodeStore((Path(root),) if root is not None else default_roots(os.environ))
 
 
+_CODEC = ClaudeCodeCodec()
+
 HARNESS = HarnessInfo(
     name="claude_code",
     title="Claude Code",
-    codec=ClaudeCodeCodec(),
+    codec=_CODEC,
     store=open_store,
     aliases=("claude", "claude-code", "cc"),
     status="supported",
     resume=("claude", "--resume", "{id}"),
     tools=TOOLS,
     recognises=recognises,
+    gather=gather_parts,
+    extend=_CODEC.extend,
+    counting=Counting(response_ids=_CODEC.response_ids),
 )

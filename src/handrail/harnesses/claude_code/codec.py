@@ -37,6 +37,11 @@ class ClaudeCodeCodec:
         rows = native.rows(main_part(native.parts))
         return Transcript(read_meta(rows.rows, read_head(rows)), native)
 
+    def extend(self, native: Transcript[Native], more: bytes) -> Transcript[Native]:
+        """What ``parse`` gives for a session of one file with the whole lines ``more`` appended."""
+        rows = native.body.grown_rows(more)
+        return Transcript(read_meta(rows.rows, read_head(rows)), JsonlFiles(rows.data, read_rows, {"": rows}))
+
     def render(self, native: Transcript[Native]) -> Parts | bytes:
         """What ``parse`` was given."""
         return native.body.given
@@ -105,6 +110,16 @@ class ClaudeCodeCodec:
     def children(self, native: Transcript[Native]) -> tuple[Child, ...]:
         """The sub-agents the session started, as far as its rows and parts tell."""
         return find_children(native, main_part(native.body.parts))
+
+    def response_ids(self, native: Transcript[Native]) -> Mapping[str, str]:
+        """The id that the provider gave each response, by the id of every row of it, files of sub-agents included."""
+        body = native.body
+        return {
+            row.uuid: row.message.id
+            for part in body.parts
+            for row in body.rows(part).rows
+            if row.type == "assistant" and row.uuid is not None and row.message is not None and row.message.id
+        }
 
     def faults(self, native: Transcript[Native]) -> tuple[Fault, ...]:
         """What could not be read, part by part."""

@@ -20,7 +20,7 @@ from handrail.harnesses.claude_code.codec import ClaudeCodeCodec, main_part
 from handrail.harnesses.claude_code.head import HARNESS_NAME, read_head, read_meta
 from handrail.harnesses.claude_code.wire import Native, Row, read_rows
 from handrail.harnesses.families.jsonl import Rows
-from handrail.transcripts.codec import SessionRef
+from handrail.transcripts.codec import Parts, SessionRef
 from handrail.transcripts.model import Parent, Transcript
 
 HEAD_BYTES = 1 << 16
@@ -65,14 +65,8 @@ class ClaudeCodeStore:
 
     def load(self, ref: SessionRef | str) -> Transcript[Native]:
         """The session behind ``ref``, the files of its sub-agents as parts beside its own."""
-        path = Path(ref if isinstance(ref, str) else ref.locator)
-        data = files.read_bytes(path)
-        if path.name.startswith("agent-"):
-            return self._codec.parse(data)
-        sides = _side_files(path, data)
-        if not sides:
-            return self._codec.parse(data)
-        return self._codec.parse({path.name: data, **{name: files.read_bytes(side) for name, side in sides}})
+        locator = ref if isinstance(ref, str) else ref.locator
+        return self._codec.parse(gather_parts(locator, files.read_bytes(Path(locator))))
 
     def save(self, native: Transcript[Native]) -> SessionRef:
         """Write ``native`` as a new session below the first root."""
@@ -123,6 +117,17 @@ class ClaudeCodeStore:
         except OSError:
             return ""
         return ids.short_hash(*marks)
+
+
+def gather_parts(locator: str, data: bytes) -> Parts | bytes:
+    """``data``, the session file at ``locator``, with the files of its sub-agents as parts where it has any."""
+    path = Path(locator)
+    if path.suffix != ".jsonl" or path.name.startswith("agent-"):
+        return data
+    sides = _side_files(path, data)
+    if not sides:
+        return data
+    return {path.name: data, **{name: files.read_bytes(side) for name, side in sides}}
 
 
 def _mark(path: Path) -> str:

@@ -9,7 +9,7 @@ from handrail.harnesses.codex.codec import CodexCodec
 from handrail.harnesses.codex.recognise import recognises
 from handrail.harnesses.codex.store import CodexStore, default_roots
 from handrail.harnesses.codex.tools import TOOLS
-from handrail.transcripts.codec import HarnessInfo
+from handrail.transcripts.codec import Counting, HarnessInfo
 
 
 def open_store(root: Path | str | None = None) -> CodexStore:
@@ -17,14 +17,18 @@ def open_store(root: Path | str | None = None) -> CodexStore:
     return CodexStore((Path(root),) if root is not None else default_roots(os.environ))
 
 
+_CODEC = CodexCodec()
+
 HARNESS = HarnessInfo(
     name="codex",
     title="Codex",
-    codec=CodexCodec(),
+    codec=_CODEC,
     store=open_store,
     aliases=("codex-cli", "openai-codex"),
     status="supported",
     resume=("codex", "resume", "{id}"),
     tools=TOOLS,
     recognises=recognises,
+    extend=_CODEC.extend,
+    counting=Counting(input_holds_cache=True),
 )

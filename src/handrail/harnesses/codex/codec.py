@@ -25,6 +25,12 @@ class CodexCodec:
         rollout = Rollout(data)
         return Transcript(rollout.meta, rollout)
 
+    def extend(self, native: Transcript[Rollout], more: bytes) -> Transcript[Rollout]:
+        """What ``parse`` gives for a session of one file with the whole lines ``more`` appended."""
+        rows = native.body.grown_rows(more)
+        rollout = Rollout(rows.data, {"": rows})
+        return Transcript(rollout.meta, rollout)
+
     def render(self, native: Transcript[Rollout]) -> Parts | bytes:
         return native.body.given
 

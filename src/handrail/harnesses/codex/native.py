@@ -18,8 +18,8 @@ from handrail.transcripts.model import Common, Message, Meta
 class Rollout(JsonlFiles[Row]):
     """The native body of a Codex session. Of several parts the first rollout (by name) is the session."""
 
-    def __init__(self, given: bytes | Parts) -> None:
-        super().__init__(given, reader.read)
+    def __init__(self, given: bytes | Parts, known: Mapping[str, Rows[Row]] | None = None) -> None:
+        super().__init__(given, reader.read, known)
 
     @cached_property
     def part(self) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from handrail.harnesses.families.rescue import Damage, lenient, rescue_line
 from handrail.jsonio import BOM, iter_chunk_lines
@@ -89,21 +90,36 @@ class Rows(Generic[Row]):
         start, end = self.spans[index]
         return self.data[start:end]
 
+    def followed_by(self, more: Rows[Row]) -> Rows[Row]:
+        """These rows and then those of ``more``, whose part was appended to this one after a whole line."""
+        size = len(self.data)
+        faults = (replace(fault, start=fault.start + size, end=fault.end + size) for fault in more.faults)
+        odd = {
+            line + size: tuple((start + size, end + size) for start, end in spans) for line, spans in more._odd.items()
+        }
+        starts = self._starts + [start + size for start in more._starts]
+        return Rows(self.data + more.data, self.rows + more.rows, (*self.faults, *faults), starts, {**self._odd, **odd})
+
 
 class JsonlFiles(Generic[Row]):
     """A native body of one or several JSONL parts; equal when the bytes are.
 
     ``given`` is what ``render`` gives back: the bytes, or the named parts. ``read`` turns one part into rows; the
-    outcome is remembered, which changes nothing a caller can see.
+    outcome is remembered, which changes nothing a caller can see. ``known`` are rows of parts that were read already.
     """
 
     __slots__ = ("_read", "_rows", "given", "parts")
 
-    def __init__(self, given: bytes | Parts, read: Callable[[bytes, str], Rows[Row]]) -> None:
+    def __init__(
+        self,
+        given: bytes | Parts,
+        read: Callable[[bytes, str], Rows[Row]],
+        known: Mapping[str, Rows[Row]] | None = None,
+    ) -> None:
         self.given = given if isinstance(given, bytes) else dict(given)
         self.parts: Parts = {"": given} if isinstance(given, bytes) else self.given  # type: ignore[assignment]
         self._read = read
-        self._rows: dict[str, Rows[Row]] = {}
+        self._rows: dict[str, Rows[Row]] = dict(known or {})
 
     def rows(self, part: str = "") -> Rows[Row]:
         """The rows of ``part``; an absent part has none."""
@@ -111,6 +127,13 @@ class JsonlFiles(Generic[Row]):
         if found is None:
             found = self._rows[part] = self._read(self.parts.get(part, b""), part)
         return found
+
+    def grown_rows(self, more: bytes) -> Rows[Row]:
+        """The rows of this body, which is one file, with ``more`` appended; whole lines are not read again."""
+        given = self.given if isinstance(self.given, bytes) else b""
+        if given and not given.endswith(b"\n"):
+            return self._read(given + more, "")
+        return self.rows().followed_by(self._read(more, ""))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, JsonlFiles) and self.given == other.given
