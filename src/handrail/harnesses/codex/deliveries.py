@@ -25,7 +25,6 @@ def result(gathering: Gathering, payload: Payload) -> None:
         refusal = denial(gathering.reviewer)
     draft = gathering.into(gathering.deliver(RESULTS), payload)
     gathering.response = None
-    gathering.ends.note(call_id, draft, len(draft.content))
     draft.content.append(ToolResult(call_id, content, is_error, refusal))
     gathering.answered[call_id] = len(gathering.drafts) - 1
     if call_id in gathering.inputs:
@@ -42,10 +41,9 @@ def command_end(gathering: Gathering, payload: Payload) -> None:
     if gathering.ends.has_item(call_id):
         gathering.mirrors.append((gathering.at, call_id))
         return
-    draft = gathering.deliver(RESULTS)
     gathering.response = None
-    gathering.ends.note(call_id, draft, len(draft.content))
-    gathering.into(draft, payload).content.append(ToolResult(call_id))
+    gathering.into(gathering.deliver(RESULTS), payload).content.append(ToolResult(call_id))
+    gathering.answered[call_id] = len(gathering.drafts) - 1
 
 
 # Words

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from handrail.transcripts.model import Block, Message, Role, Usage
+from msgspec import Struct
+
+from handrail.transcripts.model import Block, Message, Usage
 
 RESPONSE = 0
 RESULTS = 1
@@ -13,32 +15,28 @@ NOTES = 3
 COMPACTION = 4
 
 
-class Draft:
+class Draft(Struct, gc=False):
     """Collects the blocks and rows of one message. ``kind`` says what it is the delivery of."""
 
-    __slots__ = ("content", "kind", "model", "origin", "role", "stop_reason", "timestamp", "uids", "usage")
-
-    def __init__(self, kind: int, timestamp: str | None, model: str | None, origin: str | None) -> None:
-        self.kind = kind
-        self.role: Role = "user" if kind else "assistant"
-        self.content: list[Block] = []
-        self.uids: list[str] = []
-        self.timestamp = timestamp
-        self.model = None if kind else model
-        self.stop_reason: str | None = None
-        self.usage: Usage | None = None
-        self.origin = origin
+    kind: int
+    timestamp: str | None = None
+    model: str | None = None
+    origin: str | None = None
+    content: list[Block] = []
+    uids: list[str] = []
+    stop_reason: str | None = None
+    usage: Usage | None = None
 
     def finish(self) -> Message:
         """The message."""
         uids = tuple(self.uids)
         return Message(
-            role=self.role,
+            role="user" if self.kind else "assistant",
             content=tuple(self.content),
             uid=uids[0] if uids else "",
             uids=uids,
             timestamp=read_time(self.timestamp),
-            model=self.model,
+            model=None if self.kind else self.model,
             stop_reason=self.stop_reason,
             usage=self.usage,
             origin=self.origin,

@@ -11,7 +11,7 @@ import msgspec
 
 from handrail.harnesses.codex.drafts import Draft
 from handrail.harnesses.codex.wire import ITEM, Payload, Row
-from handrail.transcripts.model import Json, Refusal, RefusalKind, ToolResult
+from handrail.transcripts.model import Block, Json, Refusal, RefusalKind, ToolResult
 
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
 
@@ -35,7 +35,6 @@ class Ends:
         self._rows = rows
         self._items: set[str | None] | None = None
         self._ends: dict[str, End] = {}
-        self._places: dict[str, tuple[Draft, int]] = {}
 
     def has_item(self, call_id: str) -> bool:
         """Whether the item log has a result for the call."""
@@ -52,24 +51,23 @@ class Ends:
         if payload.call_id is not None:
             self._ends.setdefault(payload.call_id, read_end(payload, reviewer))
 
-    def note(self, call_id: str, draft: Draft, index: int) -> None:
-        """Remember where the result of a call stands."""
-        self._places[call_id] = (draft, index)
-
-    def apply(self) -> None:
-        """Give every result what its event adds."""
+    def apply(self, drafts: list[Draft], answered: dict[str, int]) -> None:
+        """Give every result what its event adds; ``answered`` says which of ``drafts`` has the result of a call."""
         for call_id, end in self._ends.items():
-            place = self._places.get(call_id)
-            if place is None:
-                continue
-            draft, index = place
-            block = draft.content[index]
-            if type(block) is not ToolResult or block.refusal is not None:
-                continue
-            is_richer = end.content is not None and (end.is_richer or block.content == "")
-            content = end.content if is_richer else block.content
-            is_error = block.is_error or end.is_error
-            draft.content[index] = ToolResult(call_id, content, is_error, end.refusal)
+            if call_id in answered:
+                _apply(end, call_id, drafts[answered[call_id]].content)
+
+
+def _apply(end: End, call_id: str, content: list[Block]) -> None:
+    """Join ``end`` with the last result of ``call_id`` in ``content``."""
+    for index in reversed(range(len(content))):
+        block = content[index]
+        if type(block) is ToolResult and block.tool_use_id == call_id:
+            if block.refusal is None:
+                is_richer = end.content is not None and (end.is_richer or block.content == "")
+                told = end.content if is_richer else block.content
+                content[index] = ToolResult(call_id, told, block.is_error or end.is_error, end.refusal)
+            return
 
 
 def read_end(payload: Payload, reviewer: str | None) -> End:

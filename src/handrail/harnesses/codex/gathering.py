@@ -121,7 +121,7 @@ class Gathering:
         """All rows are read: deliver what waits and join events with results."""
         if self.searches.found:
             self.deliver_searches()
-        self.ends.apply()
+        self.ends.apply(self.drafts, self.answered)
         for index, call_id in self.mirrors:
             self.owners[index] = self.answered.get(call_id, BOOKKEEPING)
 

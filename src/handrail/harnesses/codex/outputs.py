@@ -31,11 +31,8 @@ _SANDBOX = re.compile(
     r"|exec_command failed(?: for `.*`)?: (?:CreateProcess \{ message: \"Codex\(Sandbox\(Denied|SandboxDenied \{)",
     re.DOTALL,
 )
-_HEADER = re.compile(
-    r"Exit code: (-?\d+)\n"
-    r"|(?:Command: .*?\n)?Chunk ID: [^\n]*\nWall time: [^\n]*\nProcess exited with code (-?\d+)(?:\n|\Z)",
-    re.DOTALL,
-)
+_CHUNK = re.compile(r"Chunk ID: [^\n]*\nWall time: [^\n]*\nProcess exited with code (-?[0-9]+)(?:\n|\Z)")
+_EXIT = re.compile(r"Exit code: (-?[0-9]+)\n")
 _FAILURES = (
     "Script failed",
     "apply_patch verification failed",
@@ -44,15 +41,15 @@ _FAILURES = (
     "collab spawn failed",
 )
 _ENVELOPE = '{"output":'
-_TELLING = (
+_HEADERS = ("Chunk ID: ", "Exit code: ", "Command: ")
+_OPENINGS = (
+    *_HEADERS,
     _ENVELOPE,
-    "Exit code: ",
-    "Command: ",
-    "Chunk ID: ",
     "aborted by user",
     "failed in sandbox",
     "exec ",
     "patch ",
+    *_FAILURES,
 )
 """Openings that decide more than that here is a text; all others are only that."""
 
@@ -60,7 +57,7 @@ _TELLING = (
 def read_output(output: Any, name: str) -> Outcome:
     """The outcome that ``output`` tells; ``name`` is the canonical name of the call (``""`` when unknown)."""
     if type(output) is str:
-        if output.startswith(_TELLING) or output.startswith(_FAILURES):
+        if output.startswith(_OPENINGS):
             return _read_text(output, name)
         return output, False, None
     if type(output) is list:
@@ -75,17 +72,25 @@ def read_output(output: Any, name: str) -> Outcome:
 def _read_text(output: str, name: str) -> Outcome:
     if output.startswith(_ENVELOPE):
         return _read_envelope(output)
+    if output.startswith(_HEADERS):
+        return output, _has_failed(output), None
     if _may_be_refused(name) and _DENIED.fullmatch(output):
         return output, True, Refusal(RefusalKind.DENIED, "person")
     if _INTERRUPTED.fullmatch(output):
         return output, True, Refusal(RefusalKind.INTERRUPTED)
     if _SANDBOX.match(output):
         return output, True, Refusal(RefusalKind.BLOCKED, "sandbox")
-    if output.startswith(_FAILURES):
-        return output, True, None
-    found = _HEADER.match(output)
-    code = (found[1] or found[2]) if found else "0"
-    return output, int(code) != 0, None
+    return output, output.startswith(_FAILURES), None
+
+
+def _has_failed(output: str) -> bool:
+    """Whether the header says so; before it may stand the command, in several lines."""
+    if output.startswith("Exit code: "):
+        found = _EXIT.match(output)
+    else:
+        start = output.find("\nChunk ID: ") + 1 if output.startswith("Command: ") else 0
+        found = _CHUNK.match(output, start)
+    return found is not None and found[1].strip("-0") != ""
 
 
 def _may_be_refused(name: str) -> bool:
@@ -144,7 +149,7 @@ def write_output(block: ToolResult, name: str) -> Any:
         if own is not None:
             return own
     content = block.content
-    if type(content) is str and not block.is_error and not content.startswith((*_TELLING, *_FAILURES)):
+    if type(content) is str and not block.is_error and not content.startswith(_OPENINGS):
         return content
     plain = _plain(content)
     if plain is not None and _same(read_output(plain, name), (content, block.is_error, block.refusal)):

@@ -7,7 +7,6 @@ mapping loses nothing. Every other patch stays as it is.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from handrail.transcripts.model import Edit, Write
@@ -23,7 +22,9 @@ Shape = dict[str, Any]
 
 
 def read_patch(patch: str) -> tuple[Write | Edit, Shape] | None:
-    """The typed call of ``patch`` and its shape, or None where they would not give the same patch back."""
+    """The typed call of ``patch`` and its shape, which give the same patch back; None for any other patch."""
+    if patch.count("\n@@") > 1 or patch.count("\n*** ") > 3:
+        return None
     lines = patch.split("\n")
     tail = "\n" if lines[-1] == "" else ""
     if tail:
@@ -38,15 +39,18 @@ def read_patch(patch: str) -> tuple[Write | Edit, Shape] | None:
         found = _read_update(inner)
     if found is None:
         return None
-    call, shape = found
     if tail:
-        shape["tail"] = tail
-    return (call, shape) if render_patch(call, shape) == patch else None
+        found[1]["tail"] = tail
+    return found
+
+
+_ADDED = frozenset("+")
+_MARKS = frozenset(" -+")
 
 
 def _read_add(inner: list[str]) -> tuple[Write, Shape] | None:
     body = inner[1:]
-    if any(line[:1] != "+" for line in body):
+    if not _ADDED.issuperset([line[:1] for line in body]):
         return None
     return Write(inner[0][len(_ADD) :], "\n".join(line[1:] for line in body)), {}
 
@@ -59,13 +63,14 @@ def _read_update(inner: list[str]) -> tuple[Edit, Shape] | None:
     if body[-1] == _EOF:
         shape["eof"] = True
         body.pop()
-    if not body or any(line[:1] not in (" ", "-", "+") or line == "" for line in body):
+    marks = [line[:1] for line in body]
+    if not body or not _MARKS.issuperset(marks):
         return None
-    shape["marks"] = "".join(line[0] for line in body)
+    shape["marks"] = "".join(marks)
     if inner[1] != "@@":
         shape["header"] = inner[1][2:]
-    old = "\n".join(line[1:] for line in body if line[0] != "+")
-    new = "\n".join(line[1:] for line in body if line[0] != "-")
+    old = "\n".join([line[1:] for line in body if line[0] != "+"])
+    new = "\n".join([line[1:] for line in body if line[0] != "-"])
     return Edit(inner[0][len(_UPDATE) :], old, new), shape
 
 
@@ -104,7 +109,8 @@ def _hunk(call: Edit, marks: str) -> list[str] | None:
 
 def files_of(patch: str) -> list[str]:
     """The paths a patch names, in order, each once."""
-    return list(dict.fromkeys(_NAMED.findall(patch)))
+    headers = (piece.partition("\n")[0] for piece in f"\n{patch}".split("\n*** ")[1:])
+    return list(dict.fromkeys(header.partition(": ")[2] for header in headers if header.startswith(_NAMES)))
 
 
-_NAMED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*)$", re.MULTILINE)
+_NAMES = ("Add File: ", "Update File: ", "Delete File: ", "Move to: ")

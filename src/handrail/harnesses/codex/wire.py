@@ -51,36 +51,38 @@ class Git(Struct, gc=False):
 
 
 class Payload(Struct, gc=False):
-    """The fields of every kind of payload that are read."""
+    """The fields of every kind of payload that are read, the frequent ones first and in the order they are written:
+    the decoder looks for a key from where it found the one before."""
 
     type: str = ""
+    # calls and their outputs, reasoning, messages
     id: str | None = None
-    # messages, reasoning, calls and their outputs
-    role: str | None = None
-    content: list[Element] | str | None = None
+    name: str | None = None
+    arguments: Any = None
+    call_id: str | None = None
+    output: Any = None
     summary: list[Element] | str | None = None
     encrypted_content: str | None = None
-    name: str | None = None
-    namespace: str | None = None
-    call_id: str | None = None
-    arguments: Any = None
+    role: str | None = None
+    content: list[Element] | str | None = None
     input: Any = None
+    namespace: str | None = None
     action: Any = None
     execution: str | None = None
-    output: Any = None
     tools: Any = None
     author: str | None = None
     # events
+    info: TokenInfo | None = None
     message: str | None = None
     text: str | None = None
-    info: TokenInfo | None = None
     turn_id: str | None = None
     reason: str | None = None
     command: Any = None
-    exit_code: int | None = None
-    aggregated_output: str | None = None
+    cwd: str | None = None
     stdout: str | None = None
     stderr: str | None = None
+    aggregated_output: str | None = None
+    exit_code: int | None = None
     status: Any = None
     success: bool | None = None
     changes: Raw = Raw()
@@ -98,7 +100,6 @@ class Payload(Struct, gc=False):
     replacement_history: Raw = Raw()
     # session_meta and turn_context
     timestamp: str | None = None
-    cwd: str | None = None
     cli_version: str | None = None
     model: str | UnsetType | None = UNSET
     model_name: str | None = None
