@@ -258,19 +258,11 @@ def test_a_command_that_is_not_there_blocks(tmp_path: Path) -> None:
 
 
 def test_a_command_that_hangs_blocks_and_is_ended(tmp_path: Path) -> None:
-    mark = tmp_path / "pid"
-    hook = _command(
-        tmp_path,
-        f"""
-        import os, pathlib, time
-        pathlib.Path({str(mark)!r}).write_text(str(os.getpid()))
-        time.sleep(1000)
-        """,
-        timeout_s=1.5,
-    )
+    argv = ["sh", "-c", "echo $$ > pid; exec sleep 1000"]
+    hook = command_hook("slow", argv, cwd=tmp_path, environment={"PATH": os.environ["PATH"]}, timeout_s=1)
     assert _said(hook).verdict is HookVerdict.ERROR
     with pytest.raises(ProcessLookupError):
-        os.kill(int(mark.read_text()), 0)
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_a_process_that_a_hook_started_knows_it() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.workspace.confined import Confined, Entry, PathRefused
+from handrail.workspace.confined import MAX_WHOLE_BYTES, Confined, Entry, PathRefused
 from handrail.workspace.patterns import compile_pattern
 
 
@@ -155,6 +155,13 @@ def test_a_walk_names_files_from_the_root_and_leaves_out_what_tools_made(root: P
     assert list(confined.walk()) == ["a/f", "a/b/z"]
     assert list(confined.walk("a/b")) == ["a/b/z"]
     assert list(confined.walk("node_modules")) == ["node_modules/made"]
+
+
+def test_a_file_that_is_too_large_is_not_read_whole(root: Path) -> None:
+    with (root / "big").open("wb") as stream:
+        stream.truncate(MAX_WHOLE_BYTES + 1)
+    with pytest.raises(PathRefused, match="64 MiB"):
+        Confined(root).read("big")
 
 
 # Patterns ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ nobody to ask, or what should have asked failed. Only a person's own no is a den
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import inspect
 from collections.abc import Awaitable, Callable
@@ -16,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handrail import jsonio
-from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.cancellation import CancellationToken, Cancelled, within
 from handrail.agents.permissions import Grant, Rule, Scope, Verdict
 from handrail.agents.threads import in_thread
 from handrail.agents.tool import ToolOutput
@@ -141,8 +140,7 @@ async def seek(
     if approver is None:
         return _auto("approval", "it needs a person's approval, and there is nobody to ask")
     try:
-        async with asyncio.timeout(timeout_s):
-            reply: object = await cancellation.guard(_put(approver, request))
+        reply = await within(cancellation.guard(_put(approver, request)), timeout_s)
     except Cancelled as problem:
         return Settled(outcome=AskOutcome.WITHDRAWN, by=Actor(ActorKind.DRIVER, "cancellation"), reason=str(problem))
     except TimeoutError:

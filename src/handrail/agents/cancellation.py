@@ -10,11 +10,14 @@ import asyncio
 import threading
 import weakref
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from handrail.errors import HandrailError
 
 Value = TypeVar("Value")
+
+ENDING_GRACE_S = 5.0
+"""How long work that was told to end may take before it is left behind."""
 
 
 class Cancelled(HandrailError):
@@ -113,21 +116,48 @@ class CancellationToken:
             forget()
 
     async def guard(self, work: Awaitable[Value]) -> Value:
-        """The value of ``work``; ``Cancelled`` as soon as the token is, after ``work`` was cancelled and has ended."""
+        """The value of ``work``; ``Cancelled`` as soon as the token is, after ``work`` was cancelled and has ended.
+
+        Work that does not end when it is cancelled is left behind after ``ENDING_GRACE_S``.
+        """
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
-        forget = self.on_cancel(lambda _: loop.call_soon_threadsafe(task.cancel))
+        fired: asyncio.Future[None] = loop.create_future()
+        forget = self.on_cancel(lambda _: loop.call_soon_threadsafe(_fire, fired))
         try:
-            return await task
-        except asyncio.CancelledError:
-            if self._reason is None or _is_cancelling():
-                raise
-            raise Cancelled(self._reason) from None
+            awaited: set[asyncio.Future[Any]] = {task, fired}
+            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+            if self._reason is not None and (not task.done() or task.cancelled()):
+                raise Cancelled(self._reason)
+            return task.result()
         finally:
             forget()
+            await end(task)
 
 
-def _is_cancelling() -> bool:
-    """Whether the running task itself is being cancelled from outside."""
-    running = asyncio.current_task()
-    return running is not None and running.cancelling() > 0
+def _fire(fired: asyncio.Future[None]) -> None:
+    if not fired.done():
+        fired.set_result(None)
+
+
+async def end(task: asyncio.Future[Value]) -> None:
+    """Cancel ``task`` unless it is done, and wait until it has ended, but not for ever."""
+    if task.done():
+        return
+    task.cancel()
+    await asyncio.wait({task}, timeout=ENDING_GRACE_S)
+    if not task.done():
+        # Nobody will look at how it ends; this keeps the loop from complaining about that.
+        task.add_done_callback(lambda left: left.cancelled() or left.exception())
+
+
+async def within(work: Awaitable[Value], timeout_s: float | None) -> Value:
+    """The value of ``work``; ``TimeoutError`` once ``timeout_s`` (None: no limit) is over and ``work`` was ended."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=timeout_s)
+        if not task.done():
+            raise TimeoutError(f"no result within {timeout_s:g} seconds")
+        return task.result()
+    finally:
+        await end(task)

@@ -9,14 +9,11 @@ import asyncio
 
 from msgspec.structs import replace
 
-from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.cancellation import CancellationToken, Cancelled, end
 from handrail.agents.paging import READER, limited
 from handrail.agents.tool import Tool, ToolContext, ToolError, ToolOutput
 from handrail.transcripts.calls import render_call
 from handrail.transcripts.model import Json, Refusal, RefusalKind, ToolUse
-
-ENDING_GRACE_S = 5.0
-"""How long a tool that was told to end may take before it is left behind."""
 
 
 async def execute(call: ToolUse, tool: Tool, context: ToolContext) -> ToolOutput:
@@ -124,9 +121,8 @@ def _with_partial(text: str, partial: ToolOutput | None, refusal: Refusal | None
 
 
 async def _end(task: asyncio.Task[ToolOutput]) -> ToolOutput | None:
-    """Cancel ``task`` and wait for it, not for ever: its output when it still gave one."""
-    task.cancel()
-    await asyncio.wait({task}, timeout=ENDING_GRACE_S)
+    """End ``task``: its output when it still gave one."""
+    await end(task)
     if not task.done() or task.cancelled() or task.exception() is not None:
         return None
     return task.result()

@@ -6,7 +6,6 @@ like a new call. Whatever goes wrong with a hook (it raises, hangs, cannot be st
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -18,6 +17,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from handrail import jsonio
+from handrail.agents.cancellation import within
 from handrail.agents.permissions import matches
 from handrail.agents.process import run_process
 from handrail.agents.threads import in_thread
@@ -113,8 +113,7 @@ def _is_meant(hook: Hook, tool: str) -> bool:
 async def run_hook(hook: Hook, call: HookCall) -> HookOutcome:
     """What ``hook`` says about ``call``; nothing but the task's own cancelling comes out of it."""
     try:
-        async with asyncio.timeout(hook.timeout_s):
-            reply = await _put(hook, call)
+        reply = await within(_put(hook, call), hook.timeout_s)
     except TimeoutError:
         return _error(hook, f"no answer within {hook.timeout_s:g} seconds")
     match reply:

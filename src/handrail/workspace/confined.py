@@ -25,6 +25,9 @@ PROTECTED = frozenset({".git", ".handrail", ".mcp.json"})
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".mypy_cache"})
 """Folders that a walk leaves out unless it starts in one: what is in them is made by tools, and there is much of it."""
 
+MAX_WHOLE_BYTES = 64 * 1024 * 1024
+"""The largest file that is read whole."""
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _CHANGED = frozenset({errno.ELOOP, errno.ENOTDIR})
@@ -83,9 +86,12 @@ class Confined:
         return os.fdopen(handle, "rb")
 
     def read(self, path: str) -> bytes:
-        """All of the file at ``path``."""
+        """All of the file at ``path``; ``PathRefused`` when it is larger than ``MAX_WHOLE_BYTES``."""
         with self.open(path) as stream:
-            return stream.read()
+            data = stream.read(MAX_WHOLE_BYTES + 1)
+        if len(data) > MAX_WHOLE_BYTES:
+            raise PathRefused(f"{path} is larger than {MAX_WHOLE_BYTES // 1024 // 1024} MiB, too large to take whole")
+        return data
 
     def write(self, path: str, data: bytes) -> bool:
         """Make ``data`` the whole content of ``path``, in one step; missing folders are made. True when it is new.

@@ -70,9 +70,9 @@ def test_the_environment_is_the_one_that_was_given(tmp_path: Path) -> None:
 
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started_and_its_outcome_is_unknown(tmp_path: Path) -> None:
     command = "sleep 1000 & echo $! > child; echo $$ > leader; echo begun; wait"
-    got = output(BASH, tmp_path, command=command, timeout_ms=500)
+    got = output(BASH, tmp_path, command=command, timeout_ms=1000)
     assert got.refusal == Refusal(RefusalKind.OUTCOME_UNKNOWN, "timeout")
-    assert got.content == "begun\n[stopped after 0.5 seconds; whether it took effect is unknown]"
+    assert got.content == "begun\n[stopped after 1 seconds; whether it took effect is unknown]"
     assert all(_is_gone(int((tmp_path / name).read_text())) for name in ("leader", "child"))
 
 
@@ -186,7 +186,7 @@ def test_a_confined_command_has_no_network(tmp_path: Path, shell: Tool) -> None:
 def test_a_confined_command_that_takes_too_long_is_ended(tmp_path: Path, shell: Tool) -> None:
     async def main() -> ToolOutput:
         return await asyncio.wait_for(
-            called(shell, {"command": "echo begun; sleep 1000", "timeout_ms": 500}, context(tmp_path)), 20
+            called(shell, {"command": "echo begun; sleep 1000", "timeout_ms": 1000}, context(tmp_path)), 20
         )
 
     assert run(main()).refusal == Refusal(RefusalKind.OUTCOME_UNKNOWN, "timeout")

@@ -9,7 +9,7 @@ import weakref
 
 import pytest
 
-from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.cancellation import CancellationToken, Cancelled, within
 from tests.agents.tools.running import run
 
 
@@ -128,3 +128,49 @@ def test_raise_if_cancelled_carries_the_reason() -> None:
     token.cancel("over")
     with pytest.raises(Cancelled, match="over"):
         token.raise_if_cancelled()
+
+
+def test_work_within_its_time_gives_its_value_or_what_it_raises() -> None:
+    async def fail() -> None:
+        raise KeyError("lost")
+
+    async def main() -> int:
+        with pytest.raises(KeyError):
+            await within(fail(), 20)
+        return await within(asyncio.sleep(0, 7), None)
+
+    assert run(main()) == 7
+
+
+def test_work_that_takes_too_long_has_ended_when_that_is_said() -> None:
+    ended: list[str] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("ended")
+
+    with pytest.raises(TimeoutError, match=r"within 0\.01 seconds"):
+        run(within(work(), 0.01))
+    assert ended == ["ended"]
+
+
+def test_cancelling_the_task_that_waits_ends_the_work() -> None:
+    ended: list[str] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("ended")
+
+    async def main() -> bool:
+        task = asyncio.ensure_future(within(work(), None))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+        return task.cancelled()
+
+    assert (run(main()), ended) == (True, ["ended"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,13 @@ PAGES: dict[str, tuple[int, dict[str, str], bytes]] = {
     "/loop": (302, {"Location": "/loop"}, b""),
     "/away": (302, {"Location": "file:///etc/passwd"}, b""),
     "/big": (200, {"Content-Type": "text/plain"}, b"x" * (6 * 1024 * 1024)),
+    "/packed": (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, gzip.compress(b"unpacked")),
+    "/bomb": (
+        200,
+        {"Content-Type": "text/plain", "Content-Encoding": "gzip"},
+        gzip.compress(b"x" * (20 * 1024 * 1024)),
+    ),
+    "/false": (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, b"plain"),
     "/query?q=a%20b": (200, {"Content-Type": "text/plain"}, b"asked"),
 }
 
@@ -94,6 +102,7 @@ def _fetch(url: str) -> ToolOutput:
         ("/json", '{"a": 1}'),
         ("/html", "## Head\n\nOne two"),
         ("/query?q=a b", "asked"),
+        ("/packed", "unpacked"),
     ],
 )
 def test_a_page_comes_as_text_and_counts_as_a_strangers_words(site: str, path: str, text: str) -> None:
@@ -114,7 +123,12 @@ def test_a_redirect_is_followed_and_the_end_of_it_named(site: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "said"),
-    [("/loop", "more than 5 redirects"), ("/away", "only http and https"), ("/picture", "image/png, not text")],
+    [
+        ("/loop", "more than 5 redirects"),
+        ("/away", "only http and https"),
+        ("/picture", "image/png, not text"),
+        ("/false", "no gzip"),
+    ],
 )
 def test_what_is_not_fetched_is_said(site: str, path: str, said: str) -> None:
     got = _fetch(site + path)
@@ -122,8 +136,9 @@ def test_what_is_not_fetched_is_said(site: str, path: str, said: str) -> None:
     assert said in str(got.content)
 
 
-def test_a_page_that_is_too_long_is_cut_and_says_so(site: str) -> None:
-    assert str(_fetch(f"{site}/big").content).startswith(f"[{site}/big answered 200, too long, cut]\nxxx")
+@pytest.mark.parametrize("path", ["/big", "/bomb"])
+def test_a_page_that_is_too_long_is_cut_and_says_so(site: str, path: str) -> None:
+    assert str(_fetch(site + path).content).startswith(f"[{site}{path} answered 200, too long, cut]\nxxx")
 
 
 @pytest.mark.parametrize(

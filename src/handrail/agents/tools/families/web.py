@@ -10,6 +10,7 @@ import http.client
 import ipaddress
 import socket
 import ssl
+import zlib
 from collections.abc import Callable
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -69,6 +70,9 @@ def fetch_url(url: str, wanted: Wanted, on_connect: Callable[[socket.socket], ob
 
 def _fetched(url: str, reply: http.client.HTTPResponse, wanted: Wanted) -> Fetched:
     body = reply.read(wanted.max_bytes + 1)
+    if reply.headers.get("Content-Encoding", "").strip().lower() == "gzip":
+        # Not asked for; some servers send it all the same. No more of it is unpacked than would be read.
+        body = _unpacked(body, wanted.max_bytes + 1)
     return Fetched(
         url=url,
         status=reply.status,
@@ -76,6 +80,13 @@ def _fetched(url: str, reply: http.client.HTTPResponse, wanted: Wanted) -> Fetch
         body=body[: wanted.max_bytes],
         is_cut=len(body) > wanted.max_bytes,
     )
+
+
+def _unpacked(body: bytes, max_bytes: int) -> bytes:
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(body, max_bytes)
+    except zlib.error as problem:
+        raise ToolError(f"the answer is no gzip, although it says so: {problem}", is_external=True) from problem
 
 
 def _checked(url: str) -> SplitResult:
