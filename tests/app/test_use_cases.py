@@ -14,7 +14,7 @@ from handrail.app import MomentFilter, SessionFilter
 from handrail.errors import HandrailError, MalformedSession, StoreError, UnknownHarness
 from handrail.library import Unread
 from handrail.testing.clock import ManualClock
-from handrail.transcripts.model import Transcript
+from handrail.transcripts.model import Taint, Transcript
 from handrail.transcripts.spans import EmptyCrop, SplitPair
 from tests.app.desk import DENIAL, START, model, person, put, session, talk
 
@@ -206,3 +206,11 @@ def test_a_part_name_cannot_leave_the_folder(tmp_path: Path) -> None:
     with pytest.raises(HandrailError):
         app.save(draft, f"{tmp_path}/all/")
     assert not (tmp_path / "all").exists()
+
+
+def test_a_moment_says_how_much_of_it_a_lesson_may_be_drawn_from(tmp_path: Path) -> None:
+    spoken = talk([person("tidy up")], [model("Tidied.")], [person("no, keep the table")], [model("Kept.")])
+    known = tuple(msgspec.structs.replace(message, taint=Taint()) for message in spoken)
+    machine = put(tmp_path, session("unknown", spoken), session("clean", known))
+    found = app.moments(machine, MomentFilter(candidates=True)).moments
+    assert {(row.session, row.evidence) for row in found} == {("unknown", "user_turns"), ("clean", "full")}

@@ -8,6 +8,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from handrail.learning.provenance import EvidenceKind
+
 
 class MomentRow(Struct, frozen=True, kw_only=True):
     """One moment. ``message`` is its number (from 1) in the session's live line, or in the line ``branch``.
@@ -16,7 +18,8 @@ class MomentRow(Struct, frozen=True, kw_only=True):
     acted on; ``words`` is what they said and nothing else. ``context`` is what the agent was doing, ``aftermath``
     how it went on. ``actor`` is ``person``, or ``unknown`` where nobody's words prove one.
     ``is_candidate``: no step-in, but worth a look. ``reasons`` speak for a step-in and ``doubts`` against;
-    ``likelihood`` (0 to 1) is the scorer's. Only follow-ups have the last two.
+    ``likelihood`` (0 to 1) is the scorer's. Only follow-ups have the last two. ``evidence`` is how much of it a
+    lesson may be drawn from: all of it, or the person's words only, where words from outside may have entered.
     """
 
     id: str
@@ -41,6 +44,7 @@ class MomentRow(Struct, frozen=True, kw_only=True):
     is_candidate: bool = False
     doubts: tuple[str, ...] = ()
     likelihood: float | None = None
+    evidence: EvidenceKind = EvidenceKind.USER_TURNS
 
 
 class Mined(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from handrail.clock import Clock, SystemClock
 from handrail.errors import HandrailError
 from handrail.learning.corrections import corrected
 from handrail.learning.interventions import Intervention, find_interventions
+from handrail.learning.provenance import EvidenceKind, coverings, evidence_for
 from handrail.library import Unread, parse_reference, project_name
 from handrail.transcripts.codec import Branch, SessionRef
 from handrail.transcripts.model import Common, Message
@@ -154,12 +155,16 @@ def mine(opened: Opened, short_id: str, judging: Judging) -> Mined:
     spoken = {moment.branch for moment in found}
     places: dict[str | None, _Place] = {None: _Place(opened.session.body, 0)}
     places.update((line.id, _Place(line.body, _shared(opened, line))) for line in branches if line.id in spoken)
+    covers = coverings(opened.session, found, branches)
     return Mined(
         harness=opened.info.name,
         session=opened.source.id,
         project=project_name(opened.session.meta.cwd),
         rounds=sum(map(_is_round, opened.session.body)),
-        rows=tuple(_row(moment, opened, short_id, places[moment.branch]) for moment in found),
+        rows=tuple(
+            _row(moment, opened, short_id, places[moment.branch], evidence_for(cover, moment).kind)
+            for moment, cover in zip(found, covers, strict=True)
+        ),
     )
 
 
@@ -180,7 +185,7 @@ def _shared(opened: Opened, branch: Branch) -> int:
     return len(whole.body) - len(branch.body)
 
 
-def _row(moment: Intervention, opened: Opened, short_id: str, place: _Place) -> MomentRow:
+def _row(moment: Intervention, opened: Opened, short_id: str, place: _Place, evidence: EvidenceKind) -> MomentRow:
     verdict = moment.verdict
     return MomentRow(
         id=moment.id,
@@ -205,6 +210,7 @@ def _row(moment: Intervention, opened: Opened, short_id: str, place: _Place) -> 
         reasons=tuple(moment.reasons),
         doubts=() if verdict is None else verdict.doubts,
         likelihood=None if verdict is None else verdict.likelihood,
+        evidence=evidence,
     )
 
 

@@ -6,9 +6,9 @@ is None, and None is treated as untrusted everywhere. Nothing loosens this: ther
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import reduce
+from functools import cache
 
 from msgspec import Struct
 
@@ -103,16 +103,28 @@ def covering(session: Transcript[Common], moment: Intervention, branches: Sequen
 
     None where it is unknown, or where the moment's line is not among ``branches``.
     """
+    return coverings(session, (moment,), branches)[0]
+
+
+def coverings(
+    session: Transcript[Common], moments: Iterable[Intervention], branches: Sequence[Branch] = ()
+) -> tuple[Taint | None, ...]:
+    """``covering`` of each of ``moments``, with every line of the session gone through once."""
     by_id = {branch.id: branch for branch in branches}
-    if any(name is not None and name not in by_id for name in (moment.branch, moment.left)):
-        return None
-    line = line_of(session.body, by_id[moment.branch] if moment.branch is not None else None)
-    spans = [(line.body, line.start + moment.until)]
-    if moment.left is not None:
-        left = line_of(session.body, by_id[moment.left]).body
-        spans.append((left, len(left) - 1))
-    taints = [taint_timeline(Transcript(session.meta, body))[last] for body, last in spans]
-    return reduce(_both, taints)
+
+    @cache
+    def timeline(name: str | None) -> tuple[int, tuple[Taint | None, ...]]:
+        line = line_of(session.body, by_id[name] if name is not None else None)
+        return line.start, taint_timeline(Transcript(session.meta, line.body))
+
+    def cover(moment: Intervention) -> Taint | None:
+        if any(name is not None and name not in by_id for name in (moment.branch, moment.left)):
+            return None
+        start, own = timeline(moment.branch)
+        taint = own[start + moment.until]
+        return taint if moment.left is None else _both(taint, timeline(moment.left)[1][-1])
+
+    return tuple(map(cover, moments))
 
 
 def _both(one: Taint | None, other: Taint | None) -> Taint | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from handrail.app import Marked, MomentList, MomentRow, MomentSummary
-from handrail.cli.cells import cut, one_line, wrap
+from handrail.cli.cells import ELLIPSIS, cut, one_line, wrap
 from handrail.cli.formats import count, when
 from handrail.cli.surface import Surface
 from handrail.cli.table import Column, render_table
 
 _LABEL_CELLS = 8
 _QUOTE_LINES = 4
+_QUOTE_CHARS = 600
 _SHOWN_PROJECTS = 10
 _SHOWS_WHAT_CHANGED = frozenset({"edit", "revision"})
 _WORDLESS = {"denial": "(refused without a word)", "interrupt": "(stopped without a word)"}
@@ -89,8 +91,20 @@ def _moment(row: MomentRow, surface: Surface) -> list[str]:
     return [
         head,
         *_labelled("doing", row.tools_before, row.context, surface, 2),
-        *_labelled("said", (), row.words or _without_words(row), surface, _QUOTE_LINES, bold=True),
+        *_quote(row, where, surface),
         *_labelled("then", row.tools_after, row.aftermath, surface, 2),
+    ]
+
+
+def _quote(row: MomentRow, where: str, surface: Surface) -> list[str]:
+    """What the person said; under a long quote, which is cut, the command that shows it whole."""
+    said = one_line(row.words or _without_words(row))
+    if len(said) <= _QUOTE_CHARS:
+        return _labelled("said", (), said, surface, _QUOTE_LINES, bold=True)
+    cut_short = said[: said.rfind(" ", 1, _QUOTE_CHARS + 1)] if " " in said[1:_QUOTE_CHARS] else said[:_QUOTE_CHARS]
+    return [
+        *_labelled("said", (), f"{cut_short.rstrip()} {ELLIPSIS}", surface, _QUOTE_LINES, bold=True),
+        *_labelled("whole", (), f"handrail show {shlex.quote(where) if ' ' in row.short_id else where}", surface, 1),
     ]
 
 
