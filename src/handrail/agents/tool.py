@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, overload
 
 from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from handrail.agents.cancellation import CancellationToken
 from handrail.errors import HandrailError, MissingExtra
@@ -135,8 +136,8 @@ class Tool(Struct, frozen=True, kw_only=True):
     """A tool a model can call.
 
     ``is_parallel``: calls of it may run at the same time as others. ``is_twice_safe``: a call that was started and
-    never finished may be run again. ``is_terminal``: a call of it that succeeds ends the run. ``timeout_s`` None
-    means no limit. ``function`` is the Python function it was made of, if any.
+    never finished may be run again. ``is_terminal``: a call of it that succeeds ends the run; it is never parallel,
+    whatever was said. ``timeout_s`` None means no limit. ``function`` is the Python function it was made of, if any.
     """
 
     spec: ToolSpec
@@ -148,6 +149,11 @@ class Tool(Struct, frozen=True, kw_only=True):
     is_terminal: bool = False
     timeout_s: float | None = None
     function: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.is_terminal and self.is_parallel:
+            # A run that ends while other calls of the response still run would have no one order of events.
+            force_setattr(self, "is_parallel", False)
 
     @property
     def name(self) -> str:

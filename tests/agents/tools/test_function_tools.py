@@ -81,6 +81,14 @@ def test_what_is_declared_is_what_the_tool_says_of_itself() -> None:
     assert (post.name, post.is_twice_safe, post.timeout_s) == ("Post", True, 2)
 
 
+def test_a_terminal_tool_is_never_parallel() -> None:
+    @tool(parallel=True, is_terminal=True)
+    def finish() -> None:
+        """Finish."""
+
+    assert (finish.is_terminal, finish.is_parallel) == (True, False)
+
+
 def test_every_problem_of_an_input_is_named_at_once() -> None:
     @tool
     def move(a: int, b: Literal["x", "y"], c: list[Point], d: dict[str, int], e: Model) -> None:
