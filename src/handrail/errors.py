@@ -14,6 +14,10 @@
     ├── AmbiguousSession               several do                             (LookupError)
     ├── StoreError                     a file or store could not be read or written (OSError)
     ├── JournalError                   an append or a fold was refused        (journal)
+    ├── PathRefused                    outside of a workspace, or protected   (workspace.confined, PermissionError)
+    ├── WorkspaceError                 a tools, hooks, … file does not fit    (workspace.declared, ValueError)
+    ├── ToolError                      what a tool answers with an error      (agents.tool)
+    ├── Cancelled                      work was given up when told to         (agents.cancellation)
     └── MissingExtra                   an optional dependency is not installed (ImportError)
 
 Each class carries a stable ``code`` for machines, a ``hint`` for people and the exit code the command line
