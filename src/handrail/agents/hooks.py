@@ -95,7 +95,7 @@ class HookOutcome(Struct, frozen=True, kw_only=True):
         return self.verdict in {HookVerdict.DENY, HookVerdict.ERROR}
 
 
-class HookBroken(HandrailError):
+class _Broken(HandrailError):
     """A hook gave no verdict that can be used."""
 
     code = "hook"
@@ -197,7 +197,7 @@ def command_hook(
         given = {**environment, GUARD: name}
         ran = await run_process(argv, cwd=cwd, environment=given, stdin=jsonio.encode(_shown(call)))
         if ran.exit_code != 0:
-            raise HookBroken(f"exit code {ran.exit_code}: {ran.errors.strip()[-500:]}")
+            raise _Broken(f"exit code {ran.exit_code}: {ran.errors.strip()[-500:]}")
         return _reply(ran.output, call.event)
 
     return Hook(name=name, ask=ask, event=event, tools=tools, timeout_s=timeout_s)
@@ -220,18 +220,18 @@ def _shown(call: HookCall) -> dict[str, Json]:
 
 def _reply(printed: str, event: HookEvent) -> Reply:
     if not printed.strip():
-        raise HookBroken("it printed nothing")
+        raise _Broken("it printed nothing")
     try:
         answer = msgspec.json.decode(printed, type=_Answer)
     except msgspec.DecodeError as problem:
-        raise HookBroken(f"it printed no answer: {problem}") from problem
+        raise _Broken(f"it printed no answer: {problem}") from problem
     if answer.decision == "allow":
         return Pass()
     if answer.decision == "deny":
         return Block(answer.reason or "it gave no reason")
     becomes = answer.input if event is HookEvent.PRE_TOOL_USE else answer.output
     if becomes is UNSET:
-        raise HookBroken("it said modify and gave nothing to modify to")
+        raise _Broken("it said modify and gave nothing to modify to")
     return Rewrite(becomes, answer.reason)
 
 
