@@ -31,9 +31,15 @@ def library_model(endpoint: Endpoint) -> LibraryModel:
             provider = OpenAIProvider(api_key=key, base_url=endpoint.base_url)
             return OpenAIResponsesModel(endpoint.model, provider=provider, profile=_reasoning_profile(endpoint.model))
         case Api.CHAT:
-            return OpenAIChatModel(endpoint.model, provider=OpenAIProvider(api_key=key, base_url=endpoint.base_url))
+            provider = OpenAIProvider(api_key=key, base_url=endpoint.base_url)
+            return OpenAIChatModel(endpoint.model, provider=provider, profile=_chat_profile(endpoint))
         case Api.GOOGLE:
             return GoogleModel(endpoint.model, provider=GoogleProvider(api_key=key, base_url=endpoint.base_url))
+
+
+def _chat_profile(endpoint: Endpoint) -> OpenAIModelProfile | None:
+    """A profile that sends schemas as they are, for servers that merely speak the API: strict ones are OpenAI's own."""
+    return None if endpoint.base_url is None else OpenAIModelProfile(openai_supports_strict_tool_definition=False)
 
 
 def _reasoning_profile(model: str) -> OpenAIModelProfile | None:

@@ -23,7 +23,7 @@ from pydantic_ai.usage import RequestUsage
 from pydantic_core import to_jsonable_python
 
 from handrail import jsonio
-from handrail.models.adapter.state import BlockState, ReplyState, as_json
+from handrail.models.adapter.state import BlockState, CallState, ReplyState, as_json
 from handrail.models.errors import ConnectionLost, MalformedReply
 from handrail.models.port import Delta, ModelInfo, ModelReply, TextDelta, ThinkingDelta, ToolCallDelta
 from handrail.transcripts.calls import parse_call
@@ -69,15 +69,14 @@ def reply_of(response: ModelResponse, origin: str, info: ModelInfo) -> ModelRepl
     content: list[Block] = []
     states: dict[str, BlockState] = {}
     for part in response.parts:
-        state = _state_of(part)
-        block = _block(part, origin, state, info)
+        block = _block(part, origin, info)
         if block is not None:
-            states[str(len(content))] = state
+            states[str(len(content))] = _state_of(part)
             content.append(block)
     refusal = details.get("refusal")
     if isinstance(refusal, str) and not content:
         content.append(Text(refusal, Author.MODEL))
-    kept = ReplyState(origin=origin, id=response.provider_response_id, details=details, blocks=states)
+    kept = ReplyState(origin=origin, id=response.provider_response_id, details=details, blocks=_told(states))
     message = Message(
         role="assistant",
         content=tuple(content),
@@ -89,7 +88,11 @@ def reply_of(response: ModelResponse, origin: str, info: ModelInfo) -> ModelRepl
     return ModelReply(message=message, cost=_cost(response))
 
 
-def _block(part: ModelResponsePart, origin: str, state: BlockState, info: ModelInfo) -> Block | None:
+def _told(states: dict[str, BlockState]) -> dict[str, BlockState]:
+    return {index: state for index, state in states.items() if state != BlockState()}
+
+
+def _block(part: ModelResponsePart, origin: str, info: ModelInfo) -> Block | None:
     match part:
         case TextPart(content=""):
             return None
@@ -99,7 +102,8 @@ def _block(part: ModelResponsePart, origin: str, state: BlockState, info: ModelI
             return _thinking(part)
         case ToolCallPart():
             input = _input(cast("str | dict[str, Json] | None", part.args))
-            bound = {"origin": origin, "details": state.details} if state.details else None
+            details = _details(part.provider_details)
+            bound = as_json(CallState(origin=origin, details=details)) if details else None
             return ToolUse(part.tool_call_id, parse_call(part.tool_name, input), bound)
         case FilePart():
             return Image(part.content.media_type, base64.b64encode(part.content.data).decode())
@@ -130,9 +134,10 @@ def _input(args: str | dict[str, Json] | None) -> Json:
 
 
 def _state_of(part: ModelResponsePart) -> BlockState:
-    if isinstance(part, TextPart | ThinkingPart | ToolCallPart):
+    if isinstance(part, TextPart | ThinkingPart):
         return BlockState(id=part.id, details=_details(part.provider_details))
-    return BlockState()
+    # The details of a call ride on the call.
+    return BlockState(id=part.id) if isinstance(part, ToolCallPart) else BlockState()
 
 
 def _details(details: dict[str, Json] | None) -> dict[str, Json]:

@@ -12,7 +12,7 @@ from handrail.models.adapter.failures import FAILURES, model_error
 from handrail.models.adapter.incoming import delta_of, reply_of
 from handrail.models.adapter.outgoing import library_messages
 from handrail.models.adapter.settings import parameters_of, settings_of
-from handrail.models.endpoints import Endpoint
+from handrail.models.endpoints import Api, Endpoint
 from handrail.models.port import Cancellation, Delta, ModelInfo, ModelReply, ModelRequest, Streamed
 
 _Items: TypeAlias = "asyncio.Queue[Delta | ModelReply | BaseException]"
@@ -53,7 +53,12 @@ class AdaptedModel:
         try:
             async with model_request_stream(
                 self._library,
-                library_messages(request, self._endpoint.origin, self._library.system),
+                library_messages(
+                    request,
+                    self._endpoint.origin,
+                    self._library.system,
+                    results_hold_pictures=self._endpoint.api is not Api.CHAT,
+                ),
                 model_settings=settings_of(request, self._endpoint),
                 model_request_parameters=parameters_of(request),
                 instrument=False,

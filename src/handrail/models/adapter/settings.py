@@ -29,7 +29,8 @@ def parameters_of(request: ModelRequest) -> ModelRequestParameters:
 
 def settings_of(request: ModelRequest, endpoint: Endpoint) -> ModelSettings:
     """Everything else. Retries of the provider's SDK are off: ours are counted."""
-    settings = ModelSettings(max_retries=0)
+    # The library would tell some models of frames that it may use; we use none and put in no words of our own.
+    settings = ModelSettings(max_retries=0, framing_announcement="never")
     if request.max_output_tokens is not None:
         settings["max_tokens"] = request.max_output_tokens
     if request.tools:

@@ -1,7 +1,8 @@
-"""What a reply holds that means something to its provider only, as it is kept in ``Message.provider``.
+"""What a reply holds that means something to its provider only.
 
-``{"origin": …, "id": …, "details": …, "blocks": {"0": {"id": …, "details": …}}}``: a block has an entry when the
-adapter made it, so a reply that came from elsewhere has none and nothing of it is sent back as if it had.
+``Message.provider`` is ``{"origin": …, "id": …, "details": …, "blocks": {"0": {"id": …, "details": …}}}``; blocks that
+have nothing of their own are left out. The details of a call (thought signatures) ride on ``ToolUse.provider`` as
+``{"origin": …, "details": …}``. What another origin made, or no adapter, has no state here.
 """
 
 from __future__ import annotations
@@ -21,17 +22,27 @@ class BlockState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     details: Mapping[str, Json] = {}
 
 
+class CallState(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a provider wants back with a call."""
+
+    origin: str
+    details: Mapping[str, Json] = {}
+
+
 class ReplyState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Where a reply came from, its id there, and the state of its blocks by index."""
 
-    origin: str = ""
+    origin: str
     id: str | None = None
     details: Mapping[str, Json] = {}
     blocks: Mapping[str, BlockState] = {}
 
+    def block(self, index: int) -> BlockState:
+        return self.blocks.get(str(index), BlockState())
 
-def as_json(state: ReplyState) -> Json:
-    """``state`` for ``Message.provider``."""
+
+def as_json(state: ReplyState | CallState) -> Json:
+    """``state`` as it is kept."""
     return msgspec.to_builtins(state)
 
 
@@ -45,7 +56,11 @@ def reply_state(value: Json, origin: str) -> ReplyState | None:
         return None
 
 
-def block_state(value: Json, origin: str, index: int) -> BlockState | None:
-    """The state of the block ``index``, or None."""
-    state = reply_state(value, origin)
-    return None if state is None else state.blocks.get(str(index))
+def call_details(value: Json, origin: str) -> Mapping[str, Json]:
+    """The details in a ``ToolUse.provider``; none when they are another origin's."""
+    if not isinstance(value, dict) or value.get("origin") != origin:
+        return {}
+    try:
+        return msgspec.convert(value, CallState).details
+    except msgspec.ValidationError:
+        return {}
