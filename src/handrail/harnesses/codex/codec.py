@@ -11,7 +11,7 @@ from handrail.harnesses.codex.children import find_children
 from handrail.harnesses.codex.crop import crop_rollout
 from handrail.harnesses.codex.native import Rollout
 from handrail.harnesses.codex.wire import STARTS
-from handrail.harnesses.codex.writing import write_rollout
+from handrail.harnesses.codex.writing import Writer
 from handrail.harnesses.families.jsonl import scan
 from handrail.transcripts.codec import Branch, Child, Fault, Loss, Parts, Record
 from handrail.transcripts.model import Common, Transcript
@@ -47,12 +47,11 @@ class CodexCodec:
         return Transcript(native.meta, body)
 
     def from_common(self, common: Transcript[Common]) -> Transcript[Rollout]:
-        return self.write(common)[0]
+        return _native(common, Writer(common).finish())
 
     def write(self, common: Transcript[Common]) -> tuple[Transcript[Rollout], Loss]:
-        data, loss = write_rollout(common)
-        meta = msgspec.structs.replace(common.meta, harness="codex", parent=None)
-        return Transcript(meta, Rollout(data)), loss
+        writer = Writer(common)
+        return _native(common, writer.finish()), writer.loss()
 
     def branches(self, native: Transcript[Rollout]) -> tuple[Branch, ...]:
         lines = native.body.lines
@@ -76,3 +75,7 @@ class CodexCodec:
 
     def unknown(self, native: Transcript[Rollout]) -> Mapping[str, int]:
         return native.body.unknown()
+
+
+def _native(common: Transcript[Common], data: bytes) -> Transcript[Rollout]:
+    return Transcript(msgspec.structs.replace(common.meta, harness="codex", parent=None), Rollout(data))

@@ -54,12 +54,3 @@ def read_time(text: str | None) -> datetime | None:
         return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def write_time(instant: datetime | None) -> str:
-    """An instant as Codex writes it: UTC with milliseconds (finer only where it is finer), ``""`` for none."""
-    if instant is None:
-        return ""
-    in_utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
-    precision = "microseconds" if in_utc.microsecond % 1000 else "milliseconds"
-    return f"{in_utc.isoformat(timespec=precision)[:-6]}Z"

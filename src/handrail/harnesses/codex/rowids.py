@@ -44,6 +44,10 @@ class RowIds:
         seen[name] += 1
         return self.unique(f"{name}#{seen[name]}")
 
+    def named(self, name: str | None, row: int) -> str:
+        """The uid of ``row``, which has the id ``name`` or none."""
+        return self.unique(hashed(self._raw(row)) if name is None else name)
+
 
 def hashed(raw: bytes) -> str:
     """What a record without an id is known by; white space around it does not count."""

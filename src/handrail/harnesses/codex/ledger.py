@@ -1,0 +1,163 @@
+"""The table that a diagnosis of a rollout keeps: for each row its kind, its ids and its place, none of its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from handrail.harnesses.codex.outputs import split_data_url
+from handrail.harnesses.codex.wire import EVENT, ITEM, STARTS
+from handrail.harnesses.families.examining import Examined, Examiner
+from handrail.harnesses.families.pictures import Picture, measure
+
+_NOTHING = Raw()
+_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
+_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
+_any_decoder = msgspec.json.Decoder()
+
+
+class _Payload(Struct, gc=False):
+    type: str = ""
+    id: str | None = None
+    role: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: Raw = _NOTHING
+    input: Raw = _NOTHING
+    action: Raw = _NOTHING
+    output: Raw = _NOTHING
+    content: Raw = _NOTHING
+    replacement_history: Raw = _NOTHING
+    num_turns: int | None = None
+    kind: str | None = None
+    agent_thread_id: str | None = None
+    new_thread_id: str | None = None
+    cwd: str | None = None
+
+
+class _Link(Struct, gc=False):
+    timestamp: str | None = None
+    type: str = ""
+    payload: _Payload | None = None
+
+
+class Image(NamedTuple):
+    """A picture in a row: the path of its element, and its measures."""
+
+    path: tuple[str | int, ...]
+    picture: Picture
+
+
+class Entry(NamedTuple):
+    """One row: its place, what kind of record it is, the call it makes or answers, hashes of its bytes and body.
+
+    ``body`` is a hash of what a call or an output says; ``session`` the id in a ``session_meta``; ``count`` the turns
+    that a rollback takes back; ``bulk`` the bytes of a compaction's copy of the history.
+    """
+
+    type: str
+    kind: str
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    is_alone: bool
+    digest: int
+    time: str | None
+    role: str | None = None
+    call: str | None = None
+    output: str | None = None
+    body: int = 0
+    session: str | None = None
+    cwd: str | None = None
+    count: int = 0
+    bulk: int = 0
+    images: tuple[Image, ...] = ()
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether the row is the event of a submitted prompt."""
+        return self.type == EVENT and self.kind == "user_message"
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether the row holds words of the model."""
+        return self.type == ITEM and self.kind == "message" and self.role == "assistant"
+
+
+class Ledger:
+    """All rows of a rollout, and the sub-agents it started."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.agents: set[str] = set()
+        self.examiner: Examiner[_Link] = Examiner(_Link, STARTS)
+
+    def read(self, chunks: Iterable[bytes]) -> Ledger:
+        """Take down every row of ``chunks``; the ledger itself."""
+        for record in self.examiner.examine(chunks):
+            payload = record.row.payload
+            if payload is not None and record.row.type == EVENT:
+                started = payload.agent_thread_id if payload.kind == "started" else None
+                self.agents.update(agent for agent in (started, payload.new_thread_id) if agent)
+            self.entries.append(_entry(record))
+        return self
+
+
+def _entry(record: Examined[_Link]) -> Entry:
+    link = record.row
+    payload = link.payload or _Payload()
+    is_call = link.type == ITEM and payload.type in _CALLS
+    is_output = link.type == ITEM and payload.type in _OUTPUTS
+    parts = (payload.name, *map(bytes, (payload.arguments, payload.input, payload.action, payload.output)))
+    return Entry(
+        type=link.type,
+        kind=payload.type,
+        start=record.start,
+        end=record.end,
+        line_start=record.line_start,
+        line_end=record.line_end,
+        is_alone=record.is_alone,
+        digest=hash(record.raw),
+        time=link.timestamp,
+        role=payload.role,
+        call=payload.call_id if is_call else None,
+        output=payload.call_id if is_output else None,
+        body=hash((payload.type, *parts)) if is_call or is_output else 0,
+        session=payload.id if link.type == "session_meta" else None,
+        cwd=payload.cwd,
+        count=payload.num_turns or 0 if payload.type == "thread_rolled_back" else 0,
+        bulk=len(bytes(payload.replacement_history)),
+        images=tuple(_images(link, payload)),
+    )
+
+
+def _images(link: _Link, payload: _Payload) -> Iterator[Image]:
+    if link.type != ITEM:
+        return
+    for key, raw in (("content", payload.content), ("output", payload.output)):
+        data = bytes(raw)
+        if b'"image_url"' in data and data.startswith(b"["):
+            yield from _pictures(data, ("payload", key))
+
+
+def _pictures(data: bytes, path: tuple[str | int, ...]) -> Iterator[Image]:
+    try:
+        elements = _any_decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return
+    for index, element in enumerate(elements):
+        text = url_of(element)
+        if text is not None:
+            yield Image((*path, index), measure(split_data_url(text)[1] or ""))
+
+
+def url_of(element: Any) -> str | None:
+    """The ``data:`` address of a picture element, None for anything else."""
+    url = element.get("image_url") if isinstance(element, dict) else None
+    if isinstance(url, dict):
+        url = url.get("url")
+    return url if isinstance(url, str) and url.startswith("data:") else None

@@ -1,0 +1,74 @@
+"""The two logs of a rollout while they are written: lines in Codex's spelling, the same bytes every time.
+
+Every line is four pieces of bytes (stamp, opening, body, end) that are joined once, at the end: most of a line is
+the same in all lines of its kind, and only its body has to be encoded.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from handrail import jsonio
+from handrail.harnesses.codex.rowids import RowIds
+from handrail.transcripts.model import Json
+
+_ITEM = b'response_item","payload":'
+_EVENT = b'event_msg","payload":'
+_END = b"}\n"
+_PIECES = 4
+
+_encode_time = msgspec.json.Encoder().encode
+
+
+class Logs:
+    """The lines so far, and which of them a reader knows by an id (``rows``: the id or None, and the line)."""
+
+    __slots__ = ("_pieces", "_stamp", "rows")
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._stamp = b""
+        self.rows: list[tuple[str | None, int]] = []
+
+    def at(self, instant: datetime | None) -> None:
+        """What is written next happened at ``instant``."""
+        self._stamp = b'{"timestamp":"%b","type":"' % spell_time(instant)
+
+    def line(self, opening: bytes, body: bytes, end: bytes = _END) -> None:
+        """Append a line: its type and what stands before ``body``, the body (JSON), and what closes it."""
+        self._pieces += (self._stamp, opening, body, end)
+
+    def event(self, payload: Json) -> None:
+        """Append an event."""
+        self._pieces += (self._stamp, _EVENT, jsonio.encode(payload), _END)
+
+    def item(self, payload: Json, name: str | None = None) -> None:
+        """Append an item; ``name`` is its own id, without which it is known by a hash of its bytes."""
+        self.known(name)
+        self._pieces += (self._stamp, _ITEM, jsonio.encode(payload), _END)
+
+    def known(self, name: str | None = None) -> None:
+        """The next line is one that a reader knows by an id, or an id stands for a row that another line tells."""
+        self.rows.append((name, len(self._pieces)))
+
+    def finish(self) -> bytes:
+        """The file."""
+        return b"".join(self._pieces)
+
+    def uids(self) -> list[str]:
+        """The uid a reader gives each of ``rows``, in their order."""
+        ids = RowIds(lambda row: b"".join(pieces[row : row + _PIECES]))
+        pieces = self._pieces
+        return [ids.named(name, at) for name, at in self.rows]
+
+
+def spell_time(instant: datetime | None) -> bytes:
+    """An instant as Codex writes it: UTC with milliseconds (finer only where it is finer), nothing for none."""
+    if instant is None:
+        return b""
+    spelled = _encode_time(instant if instant.tzinfo is UTC else instant.astimezone(UTC))[1:-2]
+    if spelled.endswith(b"000") and b"." in spelled:
+        return spelled[:-3] + b"Z"
+    return spelled + (b"Z" if b"." in spelled else b".000Z")
