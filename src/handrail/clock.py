@@ -6,8 +6,12 @@ Everything else is handed a ``Clock``; tests hand in one they move by hand.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+Sleeper: TypeAlias = Callable[[float], None]
+"""Lets that many seconds pass before it returns."""
 
 
 class Clock(Protocol):
@@ -30,3 +34,8 @@ class SystemClock:
 
     def monotonic_s(self) -> float:
         return time.monotonic()
+
+
+def sleep(seconds: float) -> None:
+    """The machine's own ``Sleeper``."""
+    time.sleep(seconds)
