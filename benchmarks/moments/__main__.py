@@ -23,6 +23,7 @@ from benchmarks.moments.measuring import (
     rule_based,
     usable,
 )
+from handrail.app.judging import command_judge
 from handrail.learning.pushback import WEIGHTS, PushbackModel, shipped_model
 
 VERSION = 1
@@ -36,13 +37,17 @@ def agree() -> Iterator[dict[str, Any]]:
         yield from ({"labels": name or "all", **row} for row in agreement(chosen))
 
 
-def measure() -> Iterator[dict[str, Any]]:
-    """Both operating points on unseen projects and on unseen owners, and the triggers that need no scorer."""
+def measure(judge: str | None = None) -> Iterator[dict[str, Any]]:
+    """Both operating points on unseen projects and on unseen owners, and the triggers that need no scorer.
+
+    With the command ``judge`` the same report, where it decides about candidates.
+    """
+    decides = command_judge(judge) if judge else None
     examples, lost = collect(corpus_folder())
     yield {"moments": len(examples), "labels_that_became_none": len(lost)}
     chosen = usable(examples)
-    yield {"held_out": "project", **figures(chosen, group_by_project(chosen))}
-    yield {"held_out": "owner", **figures(chosen, group_by_owner(chosen))}
+    yield {"held_out": "project", "judge": judge, **figures(chosen, group_by_project(chosen), decides)}
+    yield {"held_out": "owner", "judge": judge, **figures(chosen, group_by_owner(chosen), decides)}
     yield from rule_based(examples)
     others = Counter(example.lang for example in examples if example.trigger == "followup" and example.lang != "en")
     yield {"unmeasured_languages": dict(others)}
@@ -79,18 +84,20 @@ def speed() -> Iterator[dict[str, Any]]:
     yield {"turns": len(turns), "microseconds_per_turn": round(min(passes) / len(turns) * 1e6)}
 
 
-TASKS: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
-    "agreement": agree,
-    "measure": measure,
-    "train": train,
-    "speed": speed,
+TASKS: dict[str, Callable[[argparse.Namespace], Iterator[dict[str, Any]]]] = {
+    "agreement": lambda options: agree(),
+    "measure": lambda options: measure(options.judge),
+    "train": lambda options: train(),
+    "speed": lambda options: speed(),
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.moments", description=__doc__)
     parser.add_argument("task", choices=TASKS)
-    for row in TASKS[parser.parse_args().task]():
+    parser.add_argument("--judge", metavar="COMMAND", help="measure with this command deciding about candidates")
+    options = parser.parse_args()
+    for row in TASKS[options.task](options):
         print(json.dumps(row))
 
 

@@ -20,7 +20,9 @@ from benchmarks.moments.operating import (
     precision,
     recall,
 )
+from handrail.learning.moment import Verdict
 from handrail.learning.pushback_features import SIGNS
+from handrail.learning.pushback_judge import Judge, ask
 
 _SMALL = 10
 SMALL_PROJECTS = "small projects"
@@ -74,26 +76,36 @@ def calibrated(examples: Sequence[Example], group: Group) -> tuple[Fit, Points]:
     return train(examples).scaled(slope, shift), points
 
 
-def nested(examples: Sequence[Example], group: Group) -> dict[str, list[Outcome]]:
-    """What both points say of each example when fit and points come from the other groups only."""
+def nested(examples: Sequence[Example], group: Group, judge: Judge | None = None) -> dict[str, list[Outcome]]:
+    """What both points say of each example when fit and points come from the other groups only.
+
+    With a ``judge`` it says which candidates are step-ins, as it does in the product.
+    """
     outcomes: dict[str, list[Outcome]] = {"candidate": [], "stepin": []}
     for name in sorted({group(example) for example in examples}):
         learned, points = calibrated([example for example in examples if group(example) != name], group)
         for example in examples:
             if group(example) == name:
-                log_odds, truth = learned.log_odds(example.features), bool(example.is_stepin)
-                outcomes["candidate"].append(Outcome(example.project, log_odds >= points.candidate, truth))
-                outcomes["stepin"].append(Outcome(example.project, log_odds >= points.stepin, truth))
+                verdict = _verdict(learned.log_odds(example.features), points)
+                if judge is not None and example.turn is not None:
+                    verdict = ask(judge, example.turn, verdict)
+                truth = bool(example.is_stepin)
+                outcomes["candidate"].append(Outcome(example.project, verdict.is_candidate, truth))
+                outcomes["stepin"].append(Outcome(example.project, verdict.is_stepin, truth))
     return outcomes
 
 
-def figures(examples: Sequence[Example], group: Group) -> dict[str, Any]:
-    """Precision and recall of both points with intervals, and the curve."""
+def _verdict(log_odds: float, points: Points) -> Verdict:
+    return Verdict(is_candidate=log_odds >= points.candidate, is_stepin=log_odds >= points.stepin)
+
+
+def figures(examples: Sequence[Example], group: Group, judge: Judge | None = None) -> dict[str, Any]:
+    """Precision and recall of both points with intervals, and the curve; the same with a ``judge``."""
     return {
         "turns": len(examples),
         "stepins": sum(bool(example.is_stepin) for example in examples),
         "groups": len({group(example) for example in examples}),
-        **{name: _rates(outcomes) for name, outcomes in nested(examples, group).items()},
+        **{name: _rates(outcomes) for name, outcomes in nested(examples, group, judge).items()},
         "curve": curve(scored_unseen(examples, group)),
     }
 

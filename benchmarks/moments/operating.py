@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from math import exp, sqrt
 from typing import NamedTuple
 
@@ -119,18 +120,20 @@ def choose(scored: Sequence[Scored]) -> Points:
     what the labels say: the precision above a point is the mean likelihood there. Counting hits instead picks the
     luckiest of hundreds of points, and does worse on projects that were held out.
     """
+    real = sum(turn.is_stepin for turn in scored)
+    candidate = stepin = max(turn.log_odds for turn in scored)
+    count, found, expected, is_recalled = 0, 0, 0.0, False
     ranked = sorted(scored, key=lambda turn: -turn.log_odds)
-    real = sum(turn.is_stepin for turn in ranked)
-    candidate = stepin = ranked[0].log_odds
-    expected, found, is_recalled = 0.0, 0, False
-    for count, turn in enumerate(ranked, 1):
-        expected += _chance(turn.log_odds)
-        found += turn.is_stepin
+    for log_odds, alike in groupby(ranked, key=lambda turn: turn.log_odds):
+        group = list(alike)
+        count += len(group)
+        found += sum(turn.is_stepin for turn in group)
+        expected += len(group) * _chance(log_odds)
         if expected >= STEPIN_PRECISION * count:
-            stepin = turn.log_odds
+            stepin = log_odds
         if not is_recalled:
-            candidate, is_recalled = turn.log_odds, found >= CANDIDATE_RECALL * real
-    return Points(candidate, max(stepin, candidate))
+            candidate, is_recalled = log_odds, found >= CANDIDATE_RECALL * real
+    return Points(min(candidate, stepin), stepin)
 
 
 def _chance(log_odds: float) -> float:

@@ -2,8 +2,8 @@
 
 A table of rules, each with what it finds and what it leaves in its place; the kind of thing that stood there is kept,
 so that the text stays readable. Redacting twice changes nothing more. It errs towards taking out: what is lost here is
-a word in a report, what is missed is somebody's key. A mark that nothing else begins with counts in the middle of a word too. Every rule is
-bounded, so that no text takes longer than its length.
+a word in a report, what is missed is somebody's key. A mark that nothing else begins with counts in the middle of a
+word too. Every rule is bounded, so that a text takes no longer than its length.
 """
 
 from __future__ import annotations
