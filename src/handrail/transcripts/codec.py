@@ -20,6 +20,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 from msgspec import Struct
 
 from handrail.transcripts.model import Author, Common, Meta, Parent, Text, Transcript
+from handrail.transcripts.repair import Medic
 from handrail.transcripts.spans import Span
 
 Parts: TypeAlias = Mapping[str, bytes]
@@ -249,6 +250,7 @@ class HarnessInfo(Struct, frozen=True, kw_only=True):
     resume: tuple[str, ...] | None = None
     tools: Mapping[str, ToolTraits] = {}
     recognises: Callable[[bytes], float] | None = None
+    medic: Medic | None = None
     gather: Callable[[str, bytes], Parts | bytes] | None = None
     extend: Callable[[Transcript[Any], bytes], Transcript[Any]] | None = None
     counting: Counting = Counting()

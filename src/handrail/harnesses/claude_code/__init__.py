@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from handrail.harnesses.claude_code.codec import ClaudeCodeCodec
+from handrail.harnesses.claude_code.medic import ClaudeCodeMedic
 from handrail.harnesses.claude_code.recognise import recognises
 from handrail.harnesses.claude_code.store import ClaudeCodeStore, default_roots, gather_parts
 from handrail.harnesses.claude_code.tools import TOOLS
@@ -29,6 +30,7 @@ HARNESS = HarnessInfo(
     resume=("claude", "--resume", "{id}"),
     tools=TOOLS,
     recognises=recognises,
+    medic=ClaudeCodeMedic(),
     gather=gather_parts,
     extend=_CODEC.extend,
     counting=Counting(response_ids=_CODEC.response_ids),

@@ -136,7 +136,7 @@ class _Tree:
 
     def _is_caveat(self, index: int) -> bool:
         row = self.rows[index]
-        return bool(row.isMeta) and row.type == "user" and _is_aside(row)
+        return bool(row.isMeta) and row.type == "user" and is_aside(row)
 
     def _bridge(self, index: int, row: Row, last: int) -> int:
         recorded = row.parentUuid or row.logicalParentUuid
@@ -172,7 +172,7 @@ class _Tree:
         row = self.rows[index]
         if row.type == "assistant":
             return True
-        return row.type == "user" and not row.isMeta and not _blocks(row, "tool_result") and not _is_aside(row)
+        return row.type == "user" and not row.isMeta and not _blocks(row, "tool_result") and not is_aside(row)
 
     def take_back(self, line: set[int], among: Iterable[int]) -> None:
         """Add to ``line`` the rows of ``among`` that belong to it though they do not lead to its end."""
@@ -204,7 +204,7 @@ class _Tree:
                 return any(block.tool_use_id in calls for block in results)
         if row.isCompactSummary or row.subtype == "compact_boundary":
             return True
-        if row.type == "user" and not _is_aside(row):
+        if row.type == "user" and not is_aside(row):
             return False
         return self.parents[index] in line or self.parents[index] == _NO_PARENT
 
@@ -269,9 +269,10 @@ def _blocks(row: Row, kind: str) -> list[WireBlock]:
 
 def _starts_anew(row: Row) -> bool:
     """Whether a row without any parent is a first prompt that was said again."""
-    return row.type == "user" and not row.isMeta and not row.isCompactSummary and not _is_aside(row)
+    return row.type == "user" and not row.isMeta and not row.isCompactSummary and not is_aside(row)
 
 
-def _is_aside(row: Row) -> bool:
+def is_aside(row: Row) -> bool:
+    """Whether a row is what a local command left behind: it hangs off the line without leaving it."""
     content = row.content if row.type == "system" else row.message.content if row.message else None
     return isinstance(content, str) and content.startswith(_ASIDE)

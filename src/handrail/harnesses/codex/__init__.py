@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from handrail.harnesses.codex.codec import CodexCodec
+from handrail.harnesses.codex.medic import CodexMedic
 from handrail.harnesses.codex.recognise import recognises
 from handrail.harnesses.codex.store import CodexStore, default_roots
 from handrail.harnesses.codex.tools import TOOLS
@@ -29,6 +30,7 @@ HARNESS = HarnessInfo(
     resume=("codex", "resume", "{id}"),
     tools=TOOLS,
     recognises=recognises,
+    medic=CodexMedic(),
     extend=_CODEC.extend,
     counting=Counting(input_holds_cache=True),
 )

@@ -23,7 +23,7 @@ def diagnose(ledger: Ledger) -> Diagnosis:
     turns, _ = outlook.turns(everything)
     lost, _ = outlook.turns(outlook.lost)
     findings = [
-        *empty_findings(ledger.examiner.size, len(ledger.entries), "Codex"),
+        *empty_findings(ledger.examiner.size, outlook.known, "Codex"),
         *wound_findings(ledger.examiner.wounds),
         *ledger.examiner.notes,
         *_header_findings(outlook),
@@ -54,7 +54,7 @@ def _found(
 
 
 def _header_findings(outlook: Outlook) -> Iterator[Finding]:
-    if outlook.ledger.entries and not outlook.has_header:
+    if outlook.lacks_header:
         message = "no record says which session this is: Codex does not list or open it"
         yield _found("missing_header", _DAMAGE, outlook.ledger.entries[:1], message)
 
@@ -106,8 +106,8 @@ def _lost_findings(outlook: Outlook) -> Iterator[Finding]:
 
 def _rewinds(ledger: Ledger) -> Iterator[Finding]:
     for entry in ledger.entries:
-        if entry.count:
-            message = f"{counted(entry.count, 'turn')} were taken back when somebody went back"
+        if entry.undone:
+            message = f"{counted(entry.undone, 'turn')} were taken back when somebody went back"
             yield _found("rewind", _NOTE, [entry], message, Remedy.NONE)
 
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from handrail.harnesses.codex.outputs import split_data_url
-from handrail.harnesses.codex.wire import EVENT, ITEM, STARTS
+from handrail.harnesses.codex.wire import EVENT, ITEM, KNOWN_ENVELOPES, STARTS
 from handrail.harnesses.families.examining import Examined, Examiner
 from handrail.harnesses.families.pictures import Picture, measure
 
@@ -54,7 +54,7 @@ class Image(NamedTuple):
 class Entry(NamedTuple):
     """One row: its place, what kind of record it is, the call it makes or answers, hashes of its bytes and body.
 
-    ``body`` is a hash of what a call or an output says; ``session`` the id in a ``session_meta``; ``count`` the turns
+    ``body`` is a hash of what a call or an output says; ``session`` the id in a ``session_meta``; ``undone`` the turns
     that a rollback takes back; ``bulk`` the bytes of a compaction's copy of the history.
     """
 
@@ -73,9 +73,14 @@ class Entry(NamedTuple):
     body: int = 0
     session: str | None = None
     cwd: str | None = None
-    count: int = 0
+    undone: int = 0
     bulk: int = 0
     images: tuple[Image, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the row is one that Codex writes."""
+        return self.type in (ITEM, EVENT) or self.type in KNOWN_ENVELOPES
 
     @property
     def is_prompt(self) -> bool:
@@ -129,7 +134,7 @@ def _entry(record: Examined[_Link]) -> Entry:
         body=hash((payload.type, *parts)) if is_call or is_output else 0,
         session=payload.id if link.type == "session_meta" else None,
         cwd=payload.cwd,
-        count=payload.num_turns or 0 if payload.type == "thread_rolled_back" else 0,
+        undone=payload.num_turns or 0 if payload.type == "thread_rolled_back" else 0,
         bulk=len(bytes(payload.replacement_history)),
         images=tuple(_images(link, payload)),
     )
@@ -152,7 +157,7 @@ def _pictures(data: bytes, path: tuple[str | int, ...]) -> Iterator[Image]:
     for index, element in enumerate(elements):
         text = url_of(element)
         if text is not None:
-            yield Image((*path, index), measure(split_data_url(text)[1] or ""))
+            yield Image((*path, index), measure(data_of(text)))
 
 
 def url_of(element: Any) -> str | None:
@@ -161,3 +166,9 @@ def url_of(element: Any) -> str | None:
     if isinstance(url, dict):
         url = url.get("url")
     return url if isinstance(url, str) and url.startswith("data:") else None
+
+
+def data_of(url: str) -> str:
+    """The base64 text of a ``data:`` address; none where it is written otherwise."""
+    found = split_data_url(url)
+    return found[1] if found is not None else ""

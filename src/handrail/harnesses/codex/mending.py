@@ -7,9 +7,8 @@ from typing import Any
 
 from handrail import ids, jsonio
 from handrail.errors import MalformedSession
-from handrail.harnesses.codex.ledger import Entry, Ledger, url_of
+from handrail.harnesses.codex.ledger import Entry, Ledger, data_of, url_of
 from handrail.harnesses.codex.outlook import Outlook
-from handrail.harnesses.codex.outputs import split_data_url
 from handrail.harnesses.codex.wire import ITEM
 from handrail.harnesses.families.layout import Layout
 from handrail.harnesses.families.markers import REPAIR_NOTE
@@ -51,7 +50,7 @@ class _Mending:
         if wishes.images is not None:
             self._replace_images()
         self._answer_calls()
-        if self.entries and not self.outlook.has_header:
+        if self.outlook.lacks_header:
             self._add_header()
         return self.layout.edits()
 
@@ -85,8 +84,9 @@ class _Mending:
             for image in entry.images:
                 key, item = image.path[1], image.path[2]
                 url = url_of(self._payload(index)[str(key)][item]) or ""
-                kind, data = split_data_url(url)
-                message = f"image left out: {kind or 'image'}, {measure(data or '').shown}, sha256 {digest(data or '')}"
+                data = data_of(url)
+                kind = url[len("data:") :].partition(";")[0] or "image"
+                message = f"image left out: {kind}, {measure(data).shown}, sha256 {digest(data)}"
                 new = jsonio.encode({"type": "input_text", "text": f"{REPAIR_NOTE}{message}"})
                 self.layout.replace(index, image.path, new, "image_to_note", message, is_loss=True)
 

@@ -25,9 +25,14 @@ class Outlook:
         self.lost = self._unreadable()
 
     @property
-    def has_header(self) -> bool:
-        """Whether the rollout says which session it is, without which Codex does not open it."""
-        return any(entry.session for entry in self.ledger.entries)
+    def known(self) -> int:
+        """How many rows are such as Codex writes."""
+        return sum(entry.is_known for entry in self.ledger.entries)
+
+    @property
+    def lacks_header(self) -> bool:
+        """Whether no row says which session this is, without which Codex does not open it."""
+        return self.known > 0 and not any(entry.session for entry in self.ledger.entries)
 
     def _pair(self) -> Pairing:
         calls: list[Occurrence] = []

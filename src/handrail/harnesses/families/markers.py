@@ -120,7 +120,11 @@ def _words(text: str, marker: RefusalMarker) -> str | None:
 
 _HARNESS, _PEER = Author.HARNESS, Author.PEER
 
+REPAIR_NOTE = "[handrail repair] "
+"""What our own repair puts in place of something that cannot stand where it stood; the whole block is its."""
+
 CLAUDE_CODE_TEXTS: tuple[Marker, ...] = (
+    Marker(REPAIR_NOTE, _HARNESS, "repair"),
     Marker("<system-reminder>", _HARNESS, "system-reminder", closes="</system-reminder>"),
     Marker("<task-notification>", _HARNESS, "task-notification"),
     Marker('{"task_id":"', _HARNESS, "task-notification", is_prose=True),
@@ -271,6 +275,7 @@ class Wrapper(NamedTuple):
 
 
 CODEX_ENVELOPES: tuple[Marker, ...] = (
+    Marker(REPAIR_NOTE, _HARNESS, "repair"),
     Marker("<environment_context>", _HARNESS, "environment"),
     Marker("# AGENTS.md instructions for ", _HARNESS, "agents.md"),
     Marker("<user_instructions>", _HARNESS, "agents.md"),

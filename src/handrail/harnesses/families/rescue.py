@@ -7,6 +7,7 @@ such an object into a wire struct field by field, so that one field of a wrong t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -20,6 +21,8 @@ Span = tuple[int, int]
 
 _EDGE = b" \t\r\n\x00"
 _MAX_GLUED = 64
+_NO_NUL = re.compile(rb"[^\x00]+")
+_json = json.JSONDecoder()
 _Instant = Annotated[datetime, msgspec.Meta(tz=True)]
 _NESTED_AFTER = frozenset(b"[,:")
 
@@ -53,14 +56,16 @@ def rescue_line(
             break
         cut = _resync(piece, starts) if pieces < _MAX_GLUED else None
         if cut is None:
-            damages.append(_lost(problem, start, end, is_cut=is_last and not pieces))
+            start = _keep_leading(line, (start, end), starts, found, damages)
+            if start < end:
+                damages.append(_lost(problem, start, end, is_cut=is_last and not pieces))
             break
         pieces += 1
         value, _ = _decode(piece[cut:])
         _keep(value, piece[cut:], (start + cut, end), found, damages)
         damages.append(Damage("glued", start + cut, end, "two records stand on one line"))
         end = start + len(piece[:cut].rstrip(_EDGE))
-    found.reverse()
+    found.sort(key=lambda item: item[1])
     return found, sorted(damages, key=lambda damage: (damage.start, damage.end))
 
 
@@ -128,6 +133,57 @@ def _resync(piece: bytes, starts: tuple[bytes, ...]) -> int | None:
             value, problem = _decode(piece[at:])
             if problem is None and isinstance(value, dict):
                 return at
+    return None
+
+
+def _keep_leading(
+    line: bytes, span: Span, starts: tuple[bytes, ...], found: list[tuple[dict[str, Any], Span]], damages: list[Damage]
+) -> int:
+    """Keep the whole records of a stretch that does not end with one; where the stub at its end begins."""
+    at, end = span
+    stub = at
+    for _ in range(_MAX_GLUED):
+        size = _whole_object(line[at:end])
+        if size is None:
+            following = _next_start(line, at, end, starts)
+            if following is None:
+                break
+            at = following
+            continue
+        if stub < at:
+            damages.append(Damage("not_json", stub, at, f"no JSON: a record is cut after {at - stub} bytes"))
+        value, _ = _decode(line[at : at + size])
+        _keep(value, line[at : at + size], (at, at + size), found, damages)
+        at = stub = end - len(line[at + size : end].lstrip(_EDGE))
+        if line.startswith(starts, at):
+            damages.append(Damage("glued", at, end, "two records stand on one line"))
+    return stub
+
+
+def _next_start(line: bytes, at: int, end: int, starts: tuple[bytes, ...]) -> int | None:
+    """The first place after ``at`` where a record may begin."""
+    for found in re.compile(b"|".join(map(re.escape, starts))).finditer(line, at + 1, end):
+        if not _is_nested(line[at:end], found.start() - at):
+            return found.start()
+    return None
+
+
+def _whole_object(piece: bytes) -> int | None:
+    """How many bytes of ``piece`` the object that it begins with takes, None when that is cut or no object."""
+    clean = piece.replace(b"\x00", b"")
+    text = clean.decode("utf-8", "surrogateescape")
+    if not text.startswith("{"):
+        return None
+    try:
+        _, stop = _json.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    size = len(text[:stop].encode("utf-8", "surrogateescape"))
+    # NUL bytes were left out: where the object ends in the piece itself.
+    for run in _NO_NUL.finditer(piece):
+        if size <= run.end() - run.start():
+            return run.start() + size
+        size -= run.end() - run.start()
     return None
 
 
