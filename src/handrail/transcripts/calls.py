@@ -127,5 +127,4 @@ def call_name(call: ToolCall) -> str:
 
 
 def _given(call: Read | Write | Edit | EditStep | Bash) -> dict[str, Json]:
-    fields = ((field, getattr(call, field)) for field in call.__struct_fields__)
-    return {field: value for field, value in fields if value is not None}
+    return {field: value for field in call.__struct_fields__ if (value := getattr(call, field)) is not None}

@@ -40,13 +40,19 @@ class Logs:
         """Append a line: its type and what stands before ``body``, the body (JSON), and what closes it."""
         self._pieces += (self._stamp, opening, body, end)
 
+    def said(self, shown: bytes, opening: bytes, text: bytes, end: bytes) -> None:
+        """Append an event that opens with ``shown`` and the item of the same ``text`` that it shows."""
+        stamp = self._stamp
+        self.rows.append((None, len(self._pieces) + _PIECES))
+        self._pieces += (stamp, shown, text, b"}}\n", stamp, opening, text, end)
+
     def event(self, payload: Json) -> None:
         """Append an event."""
         self._pieces += (self._stamp, _EVENT, jsonio.encode(payload), _END)
 
     def item(self, payload: Json, name: str | None = None) -> None:
         """Append an item; ``name`` is its own id, without which it is known by a hash of its bytes."""
-        self.known(name)
+        self.rows.append((name, len(self._pieces)))
         self._pieces += (self._stamp, _ITEM, jsonio.encode(payload), _END)
 
     def known(self, name: str | None = None) -> None:

@@ -24,6 +24,8 @@ _ABORTED = (
 )
 _TOLD = b'response_item","payload":{"type":"message","role":"user","content":'
 _TYPED = b'event_msg","payload":{"type":"user_message","message":'
+# A member is looked up slowly by its enum.
+_PERSON, _PEER, _PROMPT, _STEER = Author.PERSON, Author.PEER, Via.PROMPT, Via.STEER
 _COMPACTED = b'compacted","payload":{"message":'
 
 
@@ -55,7 +57,7 @@ class DeliveryWriter:
                 self._interrupt(number, block)
             elif type(block) is Compaction:
                 self._compaction(number, block, place > 0)
-            elif type(block) is Text and block.author == Author.PEER:
+            elif type(block) is Text and block.author == _PEER:
                 self._peer(number, block)
             else:
                 end = _run(blocks, place)
@@ -145,15 +147,15 @@ class DeliveryWriter:
     def _texts(self, blocks: list[Numbered], has_item: bool) -> None:
         """One user item for a run of texts and pictures, with its event when a person wrote the texts."""
         texts = [block for _, block in blocks if type(block) is Text]
-        is_typed = bool(texts) and texts[0].author == Author.PERSON
-        via = Via.PROMPT
+        is_typed = bool(texts) and texts[0].author == _PERSON
+        via = _PROMPT
         if is_typed:
             via = self._open_turn(texts[0])
             if has_item and not self._is_results:
                 self._lost(None, "message.boundary", "a prompt is a message of its own in Codex")
         content = [_element(block) for _, block in blocks]
         self._note(content)
-        if not (is_typed and all(_is_plainly_typed(block, via) for _, block in blocks)):
+        if not (is_typed and _are_plainly_typed(blocks, via)):
             self._compare(blocks, content, is_typed, via)
         if is_typed:
             words = "".join([block.text for block in texts])
@@ -165,18 +167,18 @@ class DeliveryWriter:
     def _open_turn(self, first: Text) -> Via:
         """A prompt begins a turn; words spoken into one that runs steer it."""
         turns = self._turns
-        if turns.is_open and turns.prompts and (self._is_results or first.via == Via.STEER):
-            return Via.STEER
+        if turns.is_open and turns.prompts and (self._is_results or first.via == _STEER):
+            return _STEER
         if not self._is_results:
             turns.start()
-        return Via.PROMPT
+        return _PROMPT
 
     def _compare(self, blocks: list[Numbered], content: list[dict[str, str]], is_typed: bool, via: Via) -> None:
         """Name what a reader of the item will not see as it was."""
         elements = [Element(item["type"], item.get("text"), item.get("image_url")) for item in content]
         for (number, block), element in zip(blocks, elements, strict=True):
             if is_typed:
-                found = speakers.read_typed([element], Author.PERSON, via)
+                found = speakers.read_typed([element], _PERSON, via)
             else:
                 found = speakers.read_untyped([element])
             if found == [block]:
@@ -195,25 +197,24 @@ def _run(blocks: list[Numbered], place: int) -> int:
     end = place
     while end < len(blocks):
         block = blocks[end][1]
-        if type(block) is Text and block.author != Author.PEER:
-            if is_person is not None and is_person != (block.author == Author.PERSON):
+        if type(block) is Text and block.author != _PEER:
+            if is_person is not None and is_person != (block.author == _PERSON):
                 break
-            is_person = block.author == Author.PERSON
+            is_person = block.author == _PERSON
         elif type(block) is not Image:
             break
         end += 1
     return end
 
 
-def _is_plainly_typed(block: Block, via: Via) -> bool:
-    """Whether a reader of a typed item sees ``block`` as it is: a person's text that opens like no marker."""
-    return (
-        type(block) is Text
-        and block.author == Author.PERSON
-        and block.via == via
-        and block.by is None
-        and block.text[0] not in "<#\n"
-    )
+def _are_plainly_typed(blocks: list[Numbered], via: Via) -> bool:
+    """Whether a reader of a typed item sees ``blocks`` as they are: a person's texts that open like no marker."""
+    for _, block in blocks:
+        if type(block) is not Text or block.author != _PERSON or block.via != via or block.by is not None:
+            return False
+        if block.text[0] in "<#\n":
+            return False
+    return True
 
 
 def _element(block: Block) -> dict[str, str]:

@@ -15,6 +15,9 @@ _SAID = b'response_item","payload":{"type":"message","role":"assistant","content
 _SHOWN_THOUGHT = b'event_msg","payload":{"type":"agent_reasoning","text":'
 _THOUGHT = b'response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":'
 
+_NO_MORE = b'}],"encrypted_content":null}}\n'
+_MODEL = Author.MODEL
+
 
 class ResponseWriter:
     """Writes responses. ``names`` are the tools that were called, by call; ``searches`` what was searched for."""
@@ -38,16 +41,13 @@ class ResponseWriter:
                 self._call(message, number, block)
 
     def _said(self, message: int, number: int, block: Text) -> None:
-        if block.author != Author.MODEL:
+        if block.author != _MODEL:
             self._losses.block(message, number, "text.author", "what stands in a response is the model's in Codex")
         if block.by is not None:
             self._losses.block(message, number, "text.by", "Codex does not record it")
         if block.via is not None:
             self._losses.block(message, number, "text.via", "Codex does not record it")
-        text = jsonio.encode(block.text)
-        self._logs.line(_SHOWN, text, b"}}\n")
-        self._logs.known()
-        self._logs.line(_SAID, text, b"}]}}\n")
+        self._logs.said(_SHOWN, _SAID, jsonio.encode(block.text), b"}]}}\n")
 
     def _thought(self, message: int, number: int, block: Thinking) -> None:
         if block.signature is not None:
@@ -56,10 +56,8 @@ class ResponseWriter:
         if not block.text:
             self._logs.item({"type": "reasoning", "summary": [], "encrypted_content": block.encrypted})
             return
-        text = jsonio.encode(block.text)
-        self._logs.line(_SHOWN_THOUGHT, text, b"}}\n")
-        self._logs.known()
-        self._logs.line(_THOUGHT, text, b'}],"encrypted_content":%b}}\n' % jsonio.encode(block.encrypted))
+        end = _NO_MORE if block.encrypted is None else b'}],"encrypted_content":%b}}\n' % jsonio.encode(block.encrypted)
+        self._logs.said(_SHOWN_THOUGHT, _THOUGHT, jsonio.encode(block.text), end)
 
     def _call(self, message: int, number: int, block: ToolUse) -> None:
         native = write_call(block)

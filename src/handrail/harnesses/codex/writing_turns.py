@@ -91,21 +91,26 @@ class CountWriter:
             usage.output_tokens,
             usage.reasoning_tokens,
         )
-        total = _added(self._total, last)
-        info = _Info(None if total == self._total else total, last)
-        self._total = total
+        info = _Info(self._total if _add(self._total, last) else None, last)
         self._logs.line(_COUNT, jsonio.encode(info), b"}}\n")
 
 
-def _added(total: _Counts, last: _Counts) -> _Counts:
-    return _Counts(
-        _plus(total.input_tokens, last.input_tokens),
-        _plus(total.cached_input_tokens, last.cached_input_tokens),
-        _plus(total.cache_write_input_tokens, last.cache_write_input_tokens),
-        _plus(total.output_tokens, last.output_tokens),
-        _plus(total.reasoning_output_tokens, last.reasoning_output_tokens),
-    )
-
-
-def _plus(total: int | None, count: int | None) -> int | None:
-    return (total or 0) + count if count else total
+def _add(total: _Counts, last: _Counts) -> bool:
+    """Add ``last`` to ``total`` in place; whether that moved it. What was never counted stays None."""
+    has_moved = False
+    if last.input_tokens:
+        total.input_tokens = (total.input_tokens or 0) + last.input_tokens
+        has_moved = True
+    if last.cached_input_tokens:
+        total.cached_input_tokens = (total.cached_input_tokens or 0) + last.cached_input_tokens
+        has_moved = True
+    if last.cache_write_input_tokens:
+        total.cache_write_input_tokens = (total.cache_write_input_tokens or 0) + last.cache_write_input_tokens
+        has_moved = True
+    if last.output_tokens:
+        total.output_tokens = (total.output_tokens or 0) + last.output_tokens
+        has_moved = True
+    if last.reasoning_output_tokens:
+        total.reasoning_output_tokens = (total.reasoning_output_tokens or 0) + last.reasoning_output_tokens
+        has_moved = True
+    return has_moved
