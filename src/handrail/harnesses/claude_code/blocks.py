@@ -34,6 +34,7 @@ from handrail.transcripts.model import (
 )
 
 _RESULT_SUFFIX = "_tool_result"
+_MODEL = Author.MODEL
 SERVER_TOOL = {"type": "server_tool_use"}
 """``ToolUse.provider`` of a call that the provider ran itself."""
 
@@ -51,7 +52,7 @@ def parse_native_call(name: str, input: Any) -> ToolCall:
 
 
 def _text(block: WireBlock) -> Block | None:
-    return Text(block.text, Author.MODEL) if block.text is not None else None
+    return Text(block.text, _MODEL) if block.text is not None else None
 
 
 def _thinking(block: WireBlock) -> Block | None:
@@ -90,6 +91,12 @@ def document(block: WireBlock) -> Block | None:
     name = block.title or "document"
     text, data = (source.data, None) if source.type == "text" else (None, source.data)
     return Artifact(block.id or name, name, text, data, source.url, source.media_type)
+
+
+def media(block: WireBlock) -> list[Block]:
+    """The picture or document of a block that holds one."""
+    found = image(block) if block.type == "image" else document(block) if block.type == "document" else None
+    return [] if found is None else [found]
 
 
 RESPONSE_BLOCKS: dict[str, Callable[[WireBlock], Block | None]] = {

@@ -11,28 +11,25 @@ from msgspec import Struct
 
 from handrail import ids
 from handrail.harnesses.claude_code.blocks import usage
-from handrail.harnesses.claude_code.wire import Row, WireUsage
+from handrail.harnesses.claude_code.wire import Row, WireMessage
 from handrail.harnesses.families.jsonl import Rows
-from handrail.transcripts.model import Author, Block, Common, Interrupt, Message, Role, Text
+from handrail.transcripts.model import Author, Block, Common, Interrupt, Message, Text
 
 
 class Draft(Struct, gc=False, eq=False):
     """A message in the making.
 
     ``kind`` says what a later row may join, ``row`` is the first one, ``rows`` are the indices of those that are
-    the message and ``extra`` of records it stands on besides (of the queue, copies). ``delivery`` is what answers
-    a response.
+    the message and ``extra`` of records it stands on besides (of the queue, copies). ``said`` is what the last row
+    of a response holds, None for a message to the model. ``delivery`` is what answers a response.
     """
 
-    role: Role
     kind: str
     row: Row
     blocks: list[Block]
-    rows: list[int]
+    rows: tuple[int, ...] = ()
     extra: tuple[int, ...] = ()
-    model: str | None = None
-    stop: str | None = None
-    usage: WireUsage | None = None
+    said: WireMessage | None = None
     delivery: Draft | None = None
 
 
@@ -52,8 +49,9 @@ class Drafts:
         self.all: list[Draft] = []
         self.named_marks: set[int] = set()
 
-    def start(self, role: Role, kind: str, row: Row) -> Draft:
-        draft = Draft(role, kind, row, [], [])
+    def start(self, kind: str, row: Row) -> Draft:
+        """A message to the model that ``row`` begins, which is still to be put into it."""
+        draft = Draft(kind, row, [])
         self.all.append(draft)
         return draft
 
@@ -63,12 +61,12 @@ class Drafts:
     def open_delivery(self) -> Draft | None:
         """The message to the model to which something may still be added: no response has begun since."""
         draft = self.all[-1] if self.all else None
-        return draft if draft is not None and draft.role == "user" else None
+        return draft if draft is not None and draft.said is None else None
 
     def put(self, draft: Draft, index: int, blocks: Iterable[Block], extra: tuple[int, ...] = ()) -> None:
         """Add row ``index`` to ``draft``."""
         draft.blocks += blocks
-        draft.rows.append(index)
+        draft.rows += (index,)
         if extra:
             draft.extra += extra
 
@@ -86,7 +84,7 @@ class Drafts:
             return
         draft = self.open_delivery()
         if draft is None or draft.kind not in kinds:
-            draft = self.start("user", kind, row)
+            draft = self.start(kind, row)
         self.put(draft, index, blocks, extra)
 
     def mark(self, row: Row, index: int, block: Interrupt, kinds: frozenset[str]) -> None:
@@ -105,37 +103,33 @@ class Drafts:
             self._made[index] = ids.short_hash(raw, self._nameless[raw])
         return self._made[index]
 
-    def close(self) -> tuple[Common, list[list[int]]]:
-        """The messages that hold anything, and the indices of all rows each stands on."""
+    def close(self) -> Common:
+        """The messages that hold anything."""
         drafts = [draft for draft in self.all if draft.blocks]
         if self._has_marks:
             for draft, following in pairwise(drafts):
-                if draft.role == "user" and following.kind == "prompt" and self.named_marks.isdisjoint(draft.rows):
+                if draft.said is None and following.kind == "prompt" and self.named_marks.isdisjoint(draft.rows):
                     _name_interrupter(draft, following)
-        return tuple(map(self._message, drafts)), [[*draft.extra, *draft.rows] for draft in drafts]
+        return tuple([self._message(draft) for draft in drafts])
+
+    def stand_on(self) -> list[list[int]]:
+        """The indices of all rows each message stands on, in the order of ``close``."""
+        return [[*draft.extra, *draft.rows] for draft in self.all if draft.blocks]
 
     def _message(self, draft: Draft) -> Message:
-        row = draft.row
+        row, rows, said = draft.row, draft.rows, draft.said
         timestamp = row.timestamp
         if timestamp is not None and timestamp.tzinfo is not UTC:
             timestamp = timestamp.astimezone(UTC)
-        rows = draft.rows
-        own = self._rows.rows
-        if len(rows) == 1:
-            uid = row.uuid or self.uid(rows[0])
-            uids: tuple[str, ...] = (uid,)
-        else:
-            uids = tuple([own[index].uuid or self.uid(index) for index in rows])
-            uid = uids[0]
+        uids = (row.uuid or self.uid(rows[0]),) if len(rows) == 1 else tuple(map(self.uid, rows))
         session = row.sessionId
         origin = session if session != self._session else None
         is_bridged = bool(self._bridged) and not self._bridged.isdisjoint(rows)
-        content = tuple(draft.blocks)
-        if draft.role == "user":
+        if said is None:
             return Message(
                 role="user",
-                content=content,
-                uid=uid,
+                content=tuple(draft.blocks),
+                uid=uids[0],
                 uids=uids,
                 timestamp=timestamp,
                 origin=origin,
@@ -143,19 +137,22 @@ class Drafts:
             )
         return Message(
             role="assistant",
-            content=content,
-            uid=uid,
+            content=tuple(draft.blocks),
+            uid=uids[0],
             uids=uids,
             timestamp=timestamp,
-            model=draft.model,
-            stop_reason=draft.stop,
-            usage=usage(draft.usage) if draft.usage is not None else None,
+            model=said.model,
+            stop_reason=said.stop_reason,
+            usage=usage(said.usage) if said.usage is not None else None,
             origin=origin,
             is_bridged=is_bridged,
         )
 
 
+_PERSON = Author.PERSON
+
+
 def _name_interrupter(draft: Draft, following: Draft) -> None:
     """A person whose prompt comes straight after an interruption is the one who interrupted."""
-    if any(type(block) is Text and block.author is Author.PERSON for block in following.blocks):
-        draft.blocks = [Interrupt(Author.PERSON) if type(block) is Interrupt else block for block in draft.blocks]
+    if any(type(block) is Text and block.author is _PERSON for block in following.blocks):
+        draft.blocks = [Interrupt(_PERSON) if type(block) is Interrupt else block for block in draft.blocks]

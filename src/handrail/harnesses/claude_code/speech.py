@@ -23,6 +23,7 @@ from handrail.harnesses.families.markers import (
 from handrail.transcripts.model import Author, Block, Interrupt, Text, Via
 
 _MAY_BE_MARKED = ("<", "[", "{", "Caveat: ", "Stop ", "Operation ", "Base ", "Warmup")
+_MARKED_FIRST = frozenset(opening[0] for opening in _MAY_BE_MARKED)
 
 
 class Speaker(NamedTuple):
@@ -37,10 +38,11 @@ _PLAN = Speaker(Author.HARNESS, "plan")
 _SKILL = Speaker(Author.HARNESS, "skill")
 _COMMAND = Speaker(Author.HARNESS, "command")
 _PEER = Speaker(Author.PEER)
-_UNKNOWN = Speaker(Author.UNKNOWN)
-_PROMPT = Speaker(Author.PERSON, None, Via.PROMPT)
-QUEUED = Speaker(Author.PERSON, None, Via.QUEUE)
-STEER = Speaker(Author.PERSON, None, Via.STEER)
+_PERSON = Author.PERSON
+_PROMPT = Speaker(_PERSON, None, Via.PROMPT)
+QUEUED = Speaker(_PERSON, None, Via.QUEUE)
+STEER = Speaker(_PERSON, None, Via.STEER)
+UNKNOWN = Speaker(Author.UNKNOWN)
 
 
 class Setting(NamedTuple):
@@ -76,9 +78,16 @@ def origin_speaker(origin: RowOrigin | None) -> Speaker | None:
 def steer_speaker(origin: RowOrigin | None, *, is_driven: bool) -> Speaker:
     """Who wrote a text that was queued and handed to the agent at work."""
     named = origin_speaker(origin)
-    if named is not None and named.author is not Author.PERSON:
+    if named is not None and named.author is not _PERSON:
         return named
-    return _UNKNOWN if is_driven and named is None else STEER
+    return UNKNOWN if is_driven and named is None else STEER
+
+
+def meta_speaker(row: Row) -> Speaker:
+    """Who wrote the unmarked text of a user row that the harness itself put in."""
+    if row.planContent is not ABSENT:
+        return _PLAN
+    return _SKILL if row.sourceToolUseID is not None else _COMMAND
 
 
 def row_speaker(row: Row, setting: Setting, version: Callable[[], tuple[int, ...] | None]) -> Speaker:
@@ -86,17 +95,17 @@ def row_speaker(row: Row, setting: Setting, version: Callable[[], tuple[int, ...
     if row.planContent is not ABSENT:
         return _PLAN
     if row.isMeta:
-        return _SKILL if row.sourceToolUseID is not None else _COMMAND
-    named = origin_speaker(row.origin)
-    if named is not None and named.author is not Author.PERSON:
+        return meta_speaker(row)
+    named = origin_speaker(row.origin) if row.origin is not None else None
+    if named is not None and named.author is not _PERSON:
         return named
     if row.isSidechain:
         return _PEER
     if named is None and setting.is_driven:
-        return _UNKNOWN
-    if has_proof(row) or named is not None:
+        return UNKNOWN
+    if named is not None or has_proof(row):
         return QUEUED if row.promptSource == "queued" else _PROMPT
-    return _PROMPT if setting.accepts_absence(version() if setting.has_proof else None) else _UNKNOWN
+    return _PROMPT if setting.accepts_absence(version() if setting.has_proof else None) else UNKNOWN
 
 
 def speak(text: str, speaker: Speaker, *, is_typed: bool) -> list[Block]:
@@ -106,17 +115,26 @@ def speak(text: str, speaker: Speaker, *, is_typed: bool) -> list[Block]:
     """
     if not text:
         return []
+    if _is_plain(text):
+        author, by, via = speaker
+        return [Text(text, author, by, via)]
     if text in CLAUDE_CODE_INTERRUPTS:
         return [Interrupt()]
-    if not text.lstrip().startswith(_MAY_BE_MARKED) and not text.rstrip().endswith(">"):
-        return [Text(text, speaker.author, speaker.by, speaker.via)]
     pieces = split_marked(text, CLAUDE_CODE_TEXTS, is_typed=is_typed)
     return [_piece(piece, marker, speaker, is_typed) for piece, marker in pieces]
+
+
+def _is_plain(text: str) -> bool:
+    """Whether no marker can begin or end ``text``, told by its first and last characters where they suffice."""
+    first, last = text[0], text[-1]
+    if first not in _MARKED_FIRST and last != ">" and not first.isspace() and not last.isspace():
+        return True
+    return not text.lstrip().startswith(_MAY_BE_MARKED) and not text.rstrip().endswith(">")
 
 
 def _piece(text: str, marker: Marker | None, speaker: Speaker, is_typed: bool) -> Text:
     if marker is not None:
         return Text(text, marker.author, marker.by)
-    if speaker.author is Author.PERSON and not is_typed and is_envelope(text):
+    if speaker.author is _PERSON and not is_typed and is_envelope(text):
         return Text(text, Author.UNKNOWN)
     return Text(text, speaker.author, speaker.by, speaker.via)

@@ -1,0 +1,127 @@
+"""Reading rounds: what the model said, row by row, and what came back for its calls."""
+
+from __future__ import annotations
+
+from handrail.harnesses.claude_code.blocks import RESPONSE_BLOCKS, media, result_blocks, server_result
+from handrail.harnesses.claude_code.drafts import Draft, Drafts
+from handrail.harnesses.claude_code.speech import STEER, UNKNOWN, Setting, meta_speaker, speak
+from handrail.harnesses.claude_code.wire import Row, WireBlock
+from handrail.transcripts.model import Author, Block, Text, ToolResult, ToolUse
+
+_MODEL = Author.MODEL
+_BEFORE_RESULTS = frozenset({"delivery", "steer", "notice"})
+
+
+class Rounds:
+    """The responses of a line so far and which call each of them made.
+
+    A response is spread over several rows, and so is what answers it. Results join the message that answers the
+    response of their call, wherever they stand.
+    """
+
+    def __init__(self, drafts: Drafts, setting: Setting) -> None:
+        self._drafts = drafts
+        self._setting = setting
+        self._response: Draft | None = None
+        self._response_id: str | None = None
+        self._owners: dict[str, Draft] = {}
+        self._answered: dict[str, ToolResult] = {}
+
+    def response(self, row: Row, index: int) -> None:
+        """Read a row of the model; rows with the same response id next to each other are one response."""
+        said = row.message
+        if said is None:
+            return
+        draft = self._response
+        if draft is None or said.id is None or said.id != self._response_id:
+            self._response_id = said.id
+            draft = self._response = Draft("response", row, [], (index,), (), said)
+            self._drafts.all.append(draft)
+        else:
+            draft.rows += (index,)
+            draft.said = said
+        content = said.content
+        if type(content) is list:
+            self._add_blocks(content, draft)
+        elif content:
+            draft.blocks.append(Text(content, _MODEL))  # type: ignore[arg-type]
+
+    def _add_blocks(self, content: list[WireBlock], draft: Draft) -> None:
+        blocks = draft.blocks
+        is_open = bool(blocks)
+        for item in content:
+            parse = RESPONSE_BLOCKS.get(item.type, server_result)
+            block = parse(item)
+            if block is None or (is_open and block in blocks):
+                continue
+            kind = type(block)
+            if kind is ToolUse:
+                self._owners[block.id] = draft  # type: ignore[union-attr]
+            elif kind is ToolResult:
+                self._answered[block.tool_use_id] = block  # type: ignore[union-attr, assignment]
+            blocks.append(block)
+
+    def delivery_of(self, call: str | None) -> Draft | None:
+        """The message that answers the response which made ``call``, when there is one."""
+        owner = self._owners.get(call) if call is not None else None
+        return owner.delivery if owner is not None else None
+
+    def result(self, row: Row, index: int, item: WireBlock) -> None:
+        """Read a row that holds one result and nothing else."""
+        found = self._result_blocks(row, index, item)
+        if found:
+            draft = self._delivery(row, item.tool_use_id)
+            draft.blocks += found
+            draft.rows += (index,)
+
+    def results(self, row: Row, index: int, content: list[WireBlock]) -> None:
+        """Read a row that holds results among other things."""
+        found: list[Block] = []
+        is_error = False
+        call = None
+        for item in content:
+            if item.type == "tool_result":
+                call = call or item.tool_use_id
+                is_error = is_error or bool(item.is_error)
+                found += self._result_blocks(row, index, item)
+            else:
+                found += self._beside(row, item, is_error)
+        if found:
+            self._drafts.put(self._delivery(row, call), index, found)
+
+    def _result_blocks(self, row: Row, index: int, item: WireBlock) -> list[Block]:
+        """A result with what was answered in it; nothing when it was read before, in which case its row goes along."""
+        found = result_blocks(item, row)
+        result = found[0]
+        assert type(result) is ToolResult
+        call = result.tool_use_id
+        before = self._answered.get(call)
+        if before is None or before != result:
+            self._answered[call] = result
+            return found
+        delivery = self.delivery_of(call)
+        if delivery is not None:
+            delivery.extra += (index,)
+        return []
+
+    def _beside(self, row: Row, item: WireBlock, is_error: bool) -> list[Block]:
+        """What rides with a result in its own row: a note typed while approving the call, or a mark."""
+        if item.text is None:
+            return media(item)
+        if row.isMeta:
+            speaker = meta_speaker(row)
+        else:
+            speaker = UNKNOWN if is_error or self._setting.is_driven else STEER
+        return speak(item.text, speaker, is_typed=False)
+
+    def _delivery(self, row: Row, call: str | None) -> Draft:
+        owner = self._owners.get(call) if call is not None else None
+        if owner is not None and owner.delivery is not None:
+            return owner.delivery
+        draft = self._drafts.open_delivery()
+        if draft is None or draft.kind not in _BEFORE_RESULTS:
+            draft = self._drafts.start("delivery", row)
+        draft.kind = "delivery"
+        if owner is not None:
+            owner.delivery = draft
+        return draft
