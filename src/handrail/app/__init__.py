@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from handrail.app.counting import MomentRow as MomentRow
     from handrail.app.counting import MomentSummary as MomentSummary
+    from handrail.app.following import FollowedMessage as FollowedMessage
+    from handrail.app.following import FollowedMoment as FollowedMoment
+    from handrail.app.following import FollowedSession as FollowedSession
+    from handrail.app.following import FollowEvent as FollowEvent
+    from handrail.app.following import FollowNotice as FollowNotice
+    from handrail.app.following import FollowOptions as FollowOptions
+    from handrail.app.following import follow as follow
     from handrail.app.judging import with_judge as with_judge
     from handrail.app.listing import SessionFilter as SessionFilter
     from handrail.app.listing import SessionList as SessionList
@@ -48,6 +55,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "counting": "MomentRow MomentSummary",
+    "following": "FollowEvent FollowNotice FollowOptions FollowedMessage FollowedMoment FollowedSession follow",
     "listing": "SessionFilter SessionList SessionRow list_sessions",
     "judging": "with_judge",
     "machine": "Judging Machine open_machine",

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail.app.machine import Machine
-from handrail.errors import StoreError
+from handrail.errors import MalformedSession, StoreError
 from handrail.files import read_bytes
 from handrail.library import Catalog, RangeRequest, Reference, guess_harness, parse_reference, resolve_ranges
 from handrail.library.catalog import not_found
@@ -73,6 +74,32 @@ def open_session(
         return _open_bytes(machine, name, data, ranges, wanted, branch)
     ref, ranges = _look_up(machine.catalog().of_harness(wanted), reference, wanted)
     return open_ref(machine, ref, ranges=ranges, branch=branch)
+
+
+def locate_file(machine: Machine, text: str, *, harness: str | None = None) -> Source:
+    """The file of the session that ``text`` names (as ``open_session`` takes it, without a range), and whose it is.
+
+    Of a path only the bytes there are now say whose it is; an empty file needs ``harness``. Raises ``StoreError`` for
+    what is no plain file.
+    """
+    reference = parse_reference(text)
+    wanted = machine.info(harness).name if harness else None
+    name = next((name for name in (reference.whole, reference.source) if _is_document(name)), None)
+    if name is None:
+        ref, ranges = _look_up(machine.catalog().of_harness(wanted), reference, wanted)
+        source = Source(harness=ref.harness, id=ref.id, locator=ref.locator, title=ref.meta.title)
+    else:
+        ranges = () if name == reference.whole else reference.ranges
+        source = Source(harness=wanted or "", id=Path(name).stem, locator=name)
+    if ranges:
+        raise MalformedSession(f"{text!r} names a range, and a session is followed to its end")
+    mode = _mode(source.locator)
+    if mode is None or not stat.S_ISREG(mode):
+        raise StoreError(f"{source.locator} is no plain file, so it cannot be followed")
+    if source.harness:
+        return source
+    guess = guess_harness(read_bytes(Path(source.locator)), machine.infos.values(), source.locator)
+    return replace(source, harness=guess.harness, confidence=guess.confidence)
 
 
 def open_ref(

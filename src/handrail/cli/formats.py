@@ -28,6 +28,11 @@ def when(moment: datetime | None, zone: tzinfo | None) -> str:
     return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M") if moment else UNKNOWN
 
 
+def instant(moment: datetime | None, zone: tzinfo | None) -> str:
+    """The time of day of ``moment`` to the second in ``zone``, ``unknown`` for None."""
+    return moment.astimezone(zone).strftime("%H:%M:%S") if moment else UNKNOWN
+
+
 def day(moment: datetime | None, zone: tzinfo | None) -> str:
     """The day of ``moment`` in ``zone``, ``unknown`` for None."""
     return moment.astimezone(zone).strftime("%Y-%m-%d") if moment else UNKNOWN

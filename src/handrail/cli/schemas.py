@@ -10,11 +10,12 @@ import msgspec
 
 from handrail import app
 
-RESULTS: dict[str, type[Any]] = {
+RESULTS: dict[str, Any] = {
     "handrail": app.Overview,
     "handrail ls": app.SessionList,
     "handrail show": app.Shown,
     "handrail moments": app.MomentList,
+    "handrail follow": app.FollowEvent,
     "handrail moments mark": app.Marked,
     "handrail crop": app.Written,
     "handrail convert": app.Written,

@@ -32,7 +32,7 @@ def render_moments(found: MomentList, surface: Surface, *, why: bool = False) ->
     """The moments, then step-ins per 100 rounds, by trigger and by project; with ``why`` the reasons and ids too."""
     lines: list[str] = []
     for row in found.moments:
-        lines += [*_moment(row, surface), *(_why(row, surface) if why else _why_candidate(row, surface)), ""]
+        lines += [*render_moment(row, surface), *(_why(row, surface) if why else _why_candidate(row, surface)), ""]
     if not found.moments:
         lines += ["No moments.", ""]
     return lines + render_summary(found.summary, surface)
@@ -79,7 +79,8 @@ def _projects(summary: MomentSummary, surface: Surface) -> list[str]:
     return ["", surface.style(lines[0], bold=True), *lines[1:], *rest]
 
 
-def _moment(row: MomentRow, surface: Surface) -> list[str]:
+def render_moment(row: MomentRow, surface: Surface) -> list[str]:
+    """One moment: what it was and where, then what was done, said, and done after it."""
     trigger = surface.style(row.trigger, fg=_COLOURS.get(row.trigger), bold=True)
     where = f"{one_line(row.short_id)}#{row.message}"
     if row.branch is not None:
@@ -125,7 +126,7 @@ def _why(row: MomentRow, surface: Surface) -> list[str]:
 def render_marked(marked: Marked, surface: Surface) -> list[str]:
     """The moment that was marked, and where that is remembered."""
     says = "a step-in" if marked.is_stepin else "no step-in"
-    return [*_moment(marked.moment, surface), f"{marked.moment.id} counts as {says} from now on ({marked.file})"]
+    return [*render_moment(marked.moment, surface), f"{marked.moment.id} counts as {says} from now on ({marked.file})"]
 
 
 def _without_words(row: MomentRow) -> str:
