@@ -27,7 +27,8 @@ _MACHINE = re.compile(
     | "[\w.-]+"\s*:\s
     | (?:error|fatal|warning|warn|panic|info|debug|trace|note|hint|remote|e)(?:\[\w+\])?!?:\s
     | npm\ ERR!\s
-    | (?:ERROR|FATAL|WARN(?:ING)?|INFO|DEBUG|FAIL(?:ED)?|PASS(?:ED)?|OK)\b
+    | (?:ERROR|FATAL|WARN(?:ING)?|INFO|DEBUG|FAIL(?:ED)?|PASS(?:ED)?)\b
+    | OK\s*(?:\(|$)
     | (?:---|===|\+\+\+|@@|\*\*\*)\ \S
     | (?:ok|FAIL)\s+\S+\s+[\d.]+m?s
     | exit\ (?:status|code)\ \d
