@@ -51,6 +51,17 @@ def test_what_real_files_hold_is_read(raw: bytes, value: Any) -> None:
     assert decode(memoryview(raw)) == value
 
 
+@pytest.mark.parametrize("text", ['{"a":1}', '"half \ud83c"', '"\\ud83c"', "[NaN"])
+def test_text_is_read_like_bytes_and_keeps_half_characters(text: str) -> None:
+    try:
+        expected = json.loads(text)
+    except ValueError:
+        with pytest.raises(NotJson):
+            decode(text)
+    else:
+        assert decode(text) == expected
+
+
 def test_no_number_is_a_float_that_is_none() -> None:
     assert math.isnan(decode(b"NaN"))
 

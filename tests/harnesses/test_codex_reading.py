@@ -330,6 +330,8 @@ def test_a_fork_names_its_parent() -> None:
         ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\n", True),
         ("Command: make\nChunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\n", True),
         ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess running with session ID 7\nOutput:\n", False),
+        ("Command: a\nb\nChunk ID: a1\nWall time: 1 seconds\nProcess exited with code -1\nOutput:\n", True),
+        (f"Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code {'9' * 5000}\nOutput:\n", True),
         ("Exit code: 1\nWall time: 0 seconds\nOutput:\n", True),
         ("Exit code: 0\nWall time: 0 seconds\nOutput:\nProcess exited with code 1\n", False),
         ("the log says: Process exited with code 1\n", False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -208,3 +209,24 @@ def test_a_steer_whose_prompt_was_cut_is_still_a_steer() -> None:
     body = (message("user", ASK), message("assistant", SAY), message("user", steer))
     cropped = CODEC.crop(CODEC.from_common(Transcript(Meta(id="s-1"), body)), [Span(2, 3)])
     assert contents(CODEC.to_common(cropped)) == [(steer,)]
+
+
+@pytest.mark.parametrize(
+    ("instant", "spelled"),
+    [
+        (datetime(2026, 5, 4, 8, 0, 1, tzinfo=UTC), "2026-05-04T08:00:01.000Z"),
+        (datetime(2026, 5, 4, 8, 0, 1, 120_000, tzinfo=UTC), "2026-05-04T08:00:01.120Z"),
+        (datetime(2026, 5, 4, 8, 0, 1, 120_300, tzinfo=UTC), "2026-05-04T08:00:01.120300Z"),
+        (datetime(2026, 5, 4, 8, 0, 0, 1000, tzinfo=timezone(timedelta(hours=2))), "2026-05-04T06:00:00.001Z"),
+        (None, ""),
+    ],
+)
+def test_times_have_milliseconds_and_more_only_where_they_are_finer(instant: datetime | None, spelled: str) -> None:
+    rows, session, _ = write(message("assistant", SAY, timestamp=instant))
+    assert [row["timestamp"] for row in rows[1:]] == [spelled] * len(rows[1:])
+    assert session.body[0].timestamp == instant
+
+
+def test_words_with_half_a_character_are_written_and_read_back() -> None:
+    said = (Text("half \ud83c", Author.MODEL), ToolUse("c-1", Bash("echo \ud83c")))
+    assert contents(write(message("assistant", *said))[1]) == [said]
