@@ -10,17 +10,77 @@ TYPE_CHECKING = False  # type checkers take the name for true; importing typing 
 if TYPE_CHECKING:
     from typing import Any
 
+    from handrail.agents.admission import Gate as Gate
+    from handrail.agents.agent import Agent as Agent
+    from handrail.agents.approval import Approve as Approve
+    from handrail.agents.approval import ApproveEdited as ApproveEdited
+    from handrail.agents.approval import Approver as Approver
+    from handrail.agents.approval import Deny as Deny
+    from handrail.agents.cancellation import CancellationToken as CancellationToken
+    from handrail.agents.hooks import Hook as Hook
+    from handrail.agents.options import OnError as OnError
+    from handrail.agents.options import RunOptions as RunOptions
+    from handrail.agents.permissions import Policy as Policy
+    from handrail.agents.permissions import Rule as Rule
+    from handrail.agents.permissions import Verdict as Verdict
+    from handrail.agents.pool import Pool as Pool
+    from handrail.agents.result import RunFailed as RunFailed
+    from handrail.agents.result import RunResult as RunResult
+    from handrail.agents.result import Session as Session
+    from handrail.agents.run import Relayed as Relayed
+    from handrail.agents.run import Run as Run
+    from handrail.agents.steering import Receipt as Receipt
+    from handrail.agents.strategy import Continue as Continue
+    from handrail.agents.strategy import Fail as Fail
+    from handrail.agents.strategy import Finish as Finish
+    from handrail.agents.strategy import Inject as Inject
+    from handrail.agents.strategy import Pause as Pause
+    from handrail.agents.strategy import ReasoningChange as ReasoningChange
+    from handrail.agents.strategy import Retry as Retry
+    from handrail.agents.strategy import RoundAdjustment as RoundAdjustment
+    from handrail.agents.strategy import RoundBoundary as RoundBoundary
+    from handrail.agents.strategy import RoundContext as RoundContext
+    from handrail.agents.strategy import RoundDecision as RoundDecision
+    from handrail.agents.strategy import RoundStrategy as RoundStrategy
+    from handrail.agents.strategy import RoundToolResult as RoundToolResult
+    from handrail.agents.strategy import Stop as Stop
+    from handrail.agents.tool import Answer as Answer
+    from handrail.agents.tool import Question as Question
+    from handrail.agents.tool import Tool as Tool
+    from handrail.agents.tool import ToolContext as ToolContext
+    from handrail.agents.tool import ToolError as ToolError
+    from handrail.agents.tool import ToolOutput as ToolOutput
+    from handrail.agents.tool import tool as tool
+    from handrail.agents.work import Progress as Progress
     from handrail.errors import HandrailError as HandrailError
     from handrail.errors import TranscriptError as TranscriptError
     from handrail.harnesses import convert as convert
     from handrail.harnesses import harness as harness
     from handrail.harnesses import harness_names as harness_names
+    from handrail.journal.events import Event as Event
+    from handrail.journal.file import FileJournal as FileJournal
+    from handrail.journal.memory import MemoryJournal as MemoryJournal
+    from handrail.journal.vocabulary import Actor as Actor
+    from handrail.journal.vocabulary import ActorKind as ActorKind
+    from handrail.journal.vocabulary import Bound as Bound
+    from handrail.journal.vocabulary import EndReason as EndReason
+    from handrail.journal.vocabulary import Limits as Limits
     from handrail.learning.interventions import Intervention as Intervention
     from handrail.learning.interventions import Trigger as Trigger
     from handrail.learning.interventions import find_interventions as find_interventions
     from handrail.learning.provenance import covering as covering
     from handrail.learning.provenance import evidence_for as evidence_for
     from handrail.learning.provenance import taint_timeline as taint_timeline
+    from handrail.models.port import Effort as Effort
+    from handrail.models.port import ModelInfo as ModelInfo
+    from handrail.models.port import ReasoningOptions as ReasoningOptions
+    from handrail.models.port import TextDelta as TextDelta
+    from handrail.models.port import ThinkingDelta as ThinkingDelta
+    from handrail.models.port import ToolCallDelta as ToolCallDelta
+    from handrail.models.replay import ReplayModel as ReplayModel
+    from handrail.models.scripted import Reply as Reply
+    from handrail.models.scripted import ScriptedModel as ScriptedModel
+    from handrail.models.scripted import call as call
     from handrail.transcripts.codec import Branch as Branch
     from handrail.transcripts.codec import Codec as Codec
     from handrail.transcripts.codec import Fault as Fault
@@ -62,15 +122,39 @@ if TYPE_CHECKING:
     from handrail.transcripts.spans import Span as Span
 
 _HOMES = {
+    "agents.admission": "Gate",
+    "agents.agent": "Agent",
+    "agents.approval": "Approve ApproveEdited Approver Deny",
+    "agents.cancellation": "CancellationToken",
+    "agents.hooks": "Hook",
+    "agents.options": "OnError RunOptions",
+    "agents.permissions": "Policy Rule Verdict",
+    "agents.pool": "Pool",
+    "agents.result": "RunFailed RunResult Session",
+    "agents.run": "Relayed Run",
+    "agents.steering": "Receipt",
+    "agents.strategy": (
+        "Continue Fail Finish Inject Pause ReasoningChange Retry RoundAdjustment RoundBoundary RoundContext "
+        "RoundDecision RoundStrategy RoundToolResult Stop"
+    ),
+    "agents.tool": "Answer Question Tool ToolContext ToolError ToolOutput tool",
+    "agents.work": "Progress",
     "errors": "HandrailError TranscriptError",
     "harnesses": "convert harness harness_names",
+    "journal.events": "Event",
+    "journal.file": "FileJournal",
+    "journal.memory": "MemoryJournal",
+    "journal.vocabulary": "Actor ActorKind Bound EndReason Limits",
     "learning.interventions": "Intervention Trigger find_interventions",
     "learning.provenance": "covering evidence_for taint_timeline",
+    "models.port": "Effort ModelInfo ReasoningOptions TextDelta ThinkingDelta ToolCallDelta",
+    "models.replay": "ReplayModel",
+    "models.scripted": "Reply ScriptedModel call",
     "transcripts.codec": "Branch Codec Fault HarnessInfo Loss LossItem Store",
     "transcripts.model": (
-        "Artifact Author Bash Block Command Common Compaction Decision Edit EditStep Image Interrupt Message Meta "
-        "MultiEdit Parent Raw Read Refusal RefusalKind Taint Text Thinking ToolCall ToolResult ToolUse Transcript "
-        "Usage Via Write"
+        "Artifact Author Bash Block Command Common Compaction Decision Edit EditStep Image Interrupt Message "
+        "Meta MultiEdit Parent Raw Read Refusal RefusalKind Taint Text Thinking ToolCall ToolResult ToolUse "
+        "Transcript Usage Via Write"
     ),
     "transcripts.spans": "CropError Span",
 }

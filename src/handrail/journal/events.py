@@ -204,7 +204,10 @@ class ModelFailed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=Fals
 
 
 class Compacted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """From here on the model sees ``summary`` for what came before event ``keeps_from`` (None: for all of it)."""
+    """From here on the model sees ``summary`` for what came before event ``keeps_from`` (None: for all of it).
+
+    ``tokens`` (input and output) and ``cost`` are what making it took.
+    """
 
     summary: str | None
     trigger: str | None = None
@@ -212,9 +215,11 @@ class Compacted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False)
     tokens_after: int | None = None
     keeps_from: int | None = None
     elapsed_s: float = 0.0
+    tokens: int = 0
+    cost: float = 0.0
 
     def __post_init__(self) -> None:
-        settle_floats(self, "elapsed_s")
+        settle_floats(self, "elapsed_s", "cost")
 
 
 class CompactionFailed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
@@ -276,7 +281,8 @@ class ToolFinished(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The call has its one result: what came back, or why there is none (``refusal``, with who refused).
 
     ``taint`` is what the result brought into the conversation. ``output`` is the value a terminal tool ended the
-    run with. ``details`` is for readers and never goes to a model.
+    run with. ``details`` is for readers and never goes to a model. ``beside`` are blocks that ride next to the
+    result in the same delivery.
     """
 
     call: str
@@ -286,6 +292,7 @@ class ToolFinished(Struct, frozen=True, omit_defaults=True, kw_only=True):
     taint: Taint = Taint()
     output: Json = None
     details: Json = None
+    beside: tuple[Block, ...] = ()
     elapsed_s: float = 0.0
 
     def __post_init__(self) -> None:
@@ -380,8 +387,8 @@ class AskClosed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False)
     """A question was closed, once.
 
     ``choice`` is an offered label, ``comment`` words that came with it, ``words`` an answer typed freely; ``before``
-    and ``after`` an edit. For an approval ``is_allowed`` decides, ``grant`` says for how long; one that is closed
-    and not allowed is the call's refusal.
+    and ``after`` an edit. For an approval ``is_allowed`` decides, ``grant`` says for how long and ``rule`` for which
+    other calls (None: for this very call); one that is closed and not allowed is the call's refusal.
     """
 
     ask: str
@@ -393,6 +400,7 @@ class AskClosed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False)
     after: str | None = None
     is_allowed: bool = False
     grant: Literal["once", "stage", "run"] = "once"
+    rule: Json = None
 
 
 class DocumentEdited(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):

@@ -149,7 +149,12 @@ def _model_failed(state: State, run: RunState, body: ev.ModelFailed) -> State:
 
 
 def _compacted(state: State, run: RunState, body: ev.Compacted) -> State:
-    spent = replace(run.spent, seconds=run.spent.seconds + body.elapsed_s)
+    spent = replace(
+        run.spent,
+        seconds=run.spent.seconds + body.elapsed_s,
+        tokens=run.spent.tokens + body.tokens,
+        cost=run.spent.cost + body.cost,
+    )
     return with_run(replace(state, context_tokens=0), run, spent=spent)
 
 

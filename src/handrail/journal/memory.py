@@ -22,6 +22,8 @@ class _Session:
 class MemoryJournal:
     """Fulfils ``Journal``. May be used from several threads and loops; nothing in it waits."""
 
+    poll_s: float | None = None
+
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()

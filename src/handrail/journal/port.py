@@ -57,7 +57,14 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class Journal(Protocol):
-    """The events of many sessions."""
+    """The events of many sessions.
+
+    ``poll_s`` is how often, in seconds, a driver has to look for what other processes posted; None where nobody but
+    this process can post, whose drivers are woken.
+    """
+
+    @property
+    def poll_s(self) -> float | None: ...
 
     async def append(self, session: str, expected_seq: int, epoch: int, events: Sequence[Event]) -> None:
         """Add ``events``, all or none, after the event ``expected_seq`` (0 for a new session).

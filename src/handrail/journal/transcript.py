@@ -54,7 +54,7 @@ def project(events: Iterable[ev.Event]) -> Transcript[Common]:
 
 def project_all(events: Iterable[ev.Event]) -> Projection:
     """The live line of ``events`` with its branches and children."""
-    builder = _Builder()
+    builder = Projector()
     for event in events:
         builder.add(event)
     return builder.finish()
@@ -75,12 +75,17 @@ class _Delivery:
         return (*results, *self.rest)
 
 
-class _Builder:
-    """The running projection; one pass, nothing of it outlives ``finish``."""
+class Projector:
+    """The running projection, event by event.
+
+    ``messages`` are the closed messages of the live line, oldest first, and ``seqs`` the event each began with: a
+    driver reads them as they grow, so that a request costs no second pass over the history.
+    """
 
     def __init__(self) -> None:
-        self._meta = Meta()
-        self._messages: list[tuple[int, Message]] = []
+        self.meta = Meta()
+        self.messages: list[Message] = []
+        self.seqs: list[int] = []
         self._branches: list[Branch] = []
         self._children: list[Child] = []
         self._delivery = _Delivery()
@@ -101,16 +106,16 @@ class _Builder:
         """Close what is open and give the whole."""
         self._release_interrupts()
         self._flush()
-        body = tuple(message for _, message in self._messages)
-        return Projection(Transcript(self._meta, body), tuple(self._branches), tuple(self._children))
+        return Projection(Transcript(self.meta, tuple(self.messages)), tuple(self._branches), tuple(self._children))
 
     # Building blocks
 
     def _uid(self, event: ev.Event) -> str:
-        return f"{self._meta.id}:{event.seq}"
+        return f"{self.meta.id}:{event.seq}"
 
     def _append(self, event: ev.Event, message: Message) -> None:
-        self._messages.append((event.seq, message))
+        self.seqs.append(event.seq)
+        self.messages.append(message)
 
     def _own(self, event: ev.Event, *content: Block) -> None:
         """A user message of its own."""
@@ -128,16 +133,20 @@ class _Builder:
         self._delivery.results.setdefault(result.tool_use_id, result)
         self._delivery.events.append(event)
 
-    def _flush(self) -> None:
+    def pending(self) -> Message | None:
+        """What goes to the model next, as far as it is known; None when that is nothing yet."""
         delivery = self._delivery
         content = delivery.content(self._calls)
-        if content:
-            first = delivery.events[0]
-            uids = tuple(map(self._uid, delivery.events))
-            message = Message(
-                role="user", content=content, uid=uids[0], uids=uids, timestamp=first.at, taint=self._taint
-            )
-            self._append(first, message)
+        if not content:
+            return None
+        uids = tuple(map(self._uid, delivery.events))
+        at = delivery.events[0].at
+        return Message(role="user", content=content, uid=uids[0], uids=uids, timestamp=at, taint=self._taint)
+
+    def _flush(self) -> None:
+        message = self.pending()
+        if message is not None:
+            self._append(self._delivery.events[0], message)
         self._delivery = _Delivery()
 
     def _release_interrupts(self) -> None:
@@ -154,10 +163,10 @@ class _Builder:
 
     def opened(self, event: ev.Event, body: ev.SessionOpened) -> None:
         meta = body.meta
-        self._meta = replace(meta, timestamp=event.at if meta.timestamp is None else meta.timestamp)
+        self.meta = replace(meta, timestamp=event.at if meta.timestamp is None else meta.timestamp)
 
     def titled(self, event: ev.Event, body: ev.SessionTitled) -> None:
-        self._meta = replace(self._meta, title=body.title)
+        self.meta = replace(self.meta, title=body.title)
 
     def imported(self, event: ev.Event, body: ev.MessageImported) -> None:
         self._flush()
@@ -172,19 +181,20 @@ class _Builder:
     def rewound(self, event: ev.Event, body: ev.Rewound) -> None:
         self._release_interrupts()
         self._flush()
-        keep = sum(1 for seq, _ in self._messages if seq <= body.to)
-        line = [message for _, message in self._messages]
+        keep = sum(1 for seq in self.seqs if seq <= body.to)
+        line = self.messages
         self._branches = [
             branch if branch.at <= keep else replace(branch, at=keep, body=(*line[keep : branch.at], *branch.body))
             for branch in self._branches
         ]
         if line[keep:]:
             self._branches.append(Branch(id=line[keep].uid, at=keep, body=tuple(line[keep:])))
-        del self._messages[keep:]
+        del self.messages[keep:]
+        del self.seqs[keep:]
 
     def run_started(self, event: ev.Event, body: ev.RunStarted) -> None:
-        if self._meta.model is None:
-            self._meta = replace(self._meta, model=body.model)
+        if self.meta.model is None:
+            self.meta = replace(self.meta, model=body.model)
 
     def run_ended(self, event: ev.Event, body: ev.RunEnded) -> None:
         self._release_interrupts()
@@ -242,6 +252,7 @@ class _Builder:
         self._raise_taint(body.taint)
         is_error = body.is_error or body.refusal is not None
         self._settle(event, ToolResult(body.call, body.content, is_error, body.refusal))
+        self._delivery.rest += body.beside
 
     def unknown_outcome(self, event: ev.Event, body: ev.ToolOutcomeUnknown) -> None:
         self._settle(event, ToolResult(body.call, body.known, True, Refusal(RefusalKind.OUTCOME_UNKNOWN)))
@@ -289,27 +300,27 @@ def _spoken(block: Block) -> Block:
     return replace(block, author=Author.MODEL) if type(block) is Text else block
 
 
-_HANDLERS: dict[type, Callable[[_Builder, ev.Event, Any], None]] = {
-    ev.SessionOpened: _Builder.opened,
-    ev.SessionTitled: _Builder.titled,
-    ev.MessageImported: _Builder.imported,
-    ev.Rewound: _Builder.rewound,
-    ev.RunStarted: _Builder.run_started,
-    ev.RunEnded: _Builder.run_ended,
-    ev.PromptGiven: _Builder.prompted,
-    ev.InputReceived: _Builder.received,
-    ev.InputDelivered: _Builder.delivered,
-    ev.Injected: _Builder.injected,
-    ev.ModelRequested: _Builder.requested,
-    ev.ModelReplied: _Builder.replied,
-    ev.ModelFailed: _Builder.model_failed,
-    ev.Interrupted: _Builder.interrupted,
-    ev.Compacted: _Builder.compacted,
-    ev.ToolFinished: _Builder.finished,
-    ev.ToolOutcomeUnknown: _Builder.unknown_outcome,
-    ev.TaintRaised: _Builder.tainted,
-    ev.AskOpened: _Builder.asked,
-    ev.AskClosed: _Builder.answered,
-    ev.DocumentEdited: _Builder.edited,
-    ev.ChildSpawned: _Builder.spawned,
+_HANDLERS: dict[type, Callable[[Projector, ev.Event, Any], None]] = {
+    ev.SessionOpened: Projector.opened,
+    ev.SessionTitled: Projector.titled,
+    ev.MessageImported: Projector.imported,
+    ev.Rewound: Projector.rewound,
+    ev.RunStarted: Projector.run_started,
+    ev.RunEnded: Projector.run_ended,
+    ev.PromptGiven: Projector.prompted,
+    ev.InputReceived: Projector.received,
+    ev.InputDelivered: Projector.delivered,
+    ev.Injected: Projector.injected,
+    ev.ModelRequested: Projector.requested,
+    ev.ModelReplied: Projector.replied,
+    ev.ModelFailed: Projector.model_failed,
+    ev.Interrupted: Projector.interrupted,
+    ev.Compacted: Projector.compacted,
+    ev.ToolFinished: Projector.finished,
+    ev.ToolOutcomeUnknown: Projector.unknown_outcome,
+    ev.TaintRaised: Projector.tainted,
+    ev.AskOpened: Projector.asked,
+    ev.AskClosed: Projector.answered,
+    ev.DocumentEdited: Projector.edited,
+    ev.ChildSpawned: Projector.spawned,
 }

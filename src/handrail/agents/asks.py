@@ -1,0 +1,257 @@
+"""Questions to a person while a run goes on: opened once, closed once, whoever closes them.
+
+An answer comes from the host's approver or answerer, or through the inbox from somebody else; the first one wins
+and the other is told. A question that is closed any other way is taken back from whoever is being asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from handrail import ids, jsonio
+from handrail.agents.admission import Admission, admit
+from handrail.agents.approval import ApprovalRequest, ApproveEdited, Settled, digest_of, seek
+from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.permissions import Verdict
+from handrail.agents.taint import ALL_TRAITS
+from handrail.agents.threads import in_thread
+from handrail.agents.tool import Answer, Question, Tool
+from handrail.agents.work import Work
+from handrail.agents.writer import Writer
+from handrail.journal import events as ev
+from handrail.journal.refusals import refusal_of
+from handrail.journal.state import open_ask
+from handrail.journal.vocabulary import Actor, ActorKind, AskKind, AskOutcome
+from handrail.transcripts.calls import call_name, parse_call, render_call
+from handrail.transcripts.model import Json, Refusal, RefusalKind, Taint
+
+BOTH = Taint(private=True, untrusted=True)
+"""What is assumed where nobody knows what entered the conversation."""
+
+TOO_LATE = "somebody else answered first, or the question was withdrawn"
+
+
+class Asks:
+    """The open questions of one run."""
+
+    def __init__(self, work: Work, writer: Writer, wake: Callable[[], None]) -> None:
+        self._work = work
+        self._writer = writer
+        self._wake = wake
+        self._asked: dict[str, tuple[asyncio.Task[None], CancellationToken]] = {}
+        self._closed: dict[str, asyncio.Future[tuple[ev.AskClosed, Actor]]] = {}
+
+    # Approvals
+
+    async def approve(self, call: str, admission: Admission, tool: Tool, input: Json) -> None:
+        """Open the question whether ``call`` may run and put it to the approver."""
+        shown = jsonio.encode(input).decode()
+        opened = ev.AskOpened(
+            ask=ids.new_uuid7(self._work.clock),
+            kind=AskKind.APPROVAL,
+            prompt=f"Run {tool.name}?",
+            options=("approve", "deny"),
+            shown=shown,
+            digest=admission.digest,
+            call=call,
+            deadline=self._deadline(),
+        )
+        if admission.verdict is Verdict.ALLOW:
+            # Another answer came in between and holds for this call too: nobody is asked twice.
+            closed = ev.AskClosed(
+                ask=opened.ask, outcome=AskOutcome.AUTO, is_allowed=True, comment="an answer holds on"
+            )
+            await self._writer.record(opened, closed)
+            return
+        await self._writer.record(opened)
+        self.put(opened, admission.why)
+
+    def put(self, opened: ev.AskOpened, why: str = "") -> None:
+        """Put an open approval to the approver, if nobody is doing so: a driver that died may have been."""
+        if opened.ask in self._asked or opened.call is None:
+            return
+        record = self._writer.conversation.calls[opened.call]
+        name, input = render_call(record.becomes)
+        tool = self._work.tools.get(name)
+        request = ApprovalRequest(
+            id=opened.ask,
+            call_id=opened.call,
+            tool=name,
+            input=input,
+            digest=opened.digest or digest_of(name, input),
+            description="" if tool is None else tool.spec.description,
+            traits=ALL_TRAITS if tool is None else tool.traits,
+            why=why,
+            origin=self._work.origin,
+            taint=self._writer.state.taint,
+        )
+        token = CancellationToken()
+        self._start(opened.ask, token, self._seek(request, token))
+
+    async def _seek(self, request: ApprovalRequest, token: CancellationToken) -> None:
+        settled = await seek(self._work.options.approver, request, cancellation=token)
+        if open_ask(self._writer.state, request.id) is None:
+            return
+        await self._writer.record_by(*self._settled(request, settled))
+
+    def _settled(self, request: ApprovalRequest, settled: Settled) -> tuple[tuple[ev.Known, Actor], ...]:
+        """The events that close an approval; an edit is judged anew, by everything but the person who made it."""
+        reply = settled.reply
+        grant = settled.grant
+        closed = ev.AskClosed(
+            ask=request.id,
+            outcome=settled.outcome,
+            is_allowed=settled.is_allowed,
+            comment=settled.reason,
+            grant="once" if grant is None else grant.scope,
+            rule=None if grant is None or grant.rule is None else msgspec.to_builtins(grant.rule),
+        )
+        if not isinstance(reply, ApproveEdited):
+            return ((closed, settled.by),)
+        shown, edited = (jsonio.encode(value).decode() for value in (request.input, reply.input))
+        closed = msgspec.structs.replace(closed, before=shown, after=edited)
+        return ((closed, settled.by), (self.edited(request.call_id, reply.input), settled.by))
+
+    def edited(self, call: str, input: Json) -> ev.ToolRewritten | ev.ToolFinished:
+        """What becomes of ``call`` when a person runs it with ``input``: judged by everything but them."""
+        name = call_name(self._writer.conversation.calls[call].becomes)
+        tool = self._work.tools[name]
+        admission = admit(
+            msgspec.structs.replace(self._work.options.gate, grants=self._writer.conversation.grants),
+            tool,
+            input,
+            turn=self._writer.state.taint or BOTH,
+            root=self._work.options.workspace,
+            is_approved=True,
+        )
+        if admission.refused is not None:
+            refused = admission.refused
+            return ev.ToolFinished(call=call, content=refused.content, is_error=True, refusal=refused.refusal)
+        return ev.ToolRewritten(call=call, becomes=parse_call(name, input))
+
+    # Questions of tools
+
+    async def question(self, call: str, question: Question, cancellation: CancellationToken) -> Answer:
+        """Put a tool's question to a person and wait for its end, whoever brings it."""
+        opened = ev.AskOpened(
+            ask=ids.new_uuid7(self._work.clock),
+            kind=AskKind.QUESTION,
+            prompt=question.prompt,
+            options=question.options,
+            call=call,
+            deadline=self._deadline(),
+        )
+        ended: asyncio.Future[tuple[ev.AskClosed, Actor]] = asyncio.get_running_loop().create_future()
+        self._closed[opened.ask] = ended
+        await self._writer.record(opened)
+        token = CancellationToken()
+        self._start(opened.ask, token, self._answer(opened.ask, question, token))
+        self._wake()
+        try:
+            closed, by = await cancellation.guard(ended)
+        except Cancelled:
+            await self.withdraw(opened.ask)
+            raise
+        finally:
+            del self._closed[opened.ask]
+        return _answer_of(closed, by)
+
+    async def _answer(self, ask: str, question: Question, token: CancellationToken) -> None:
+        answer = await _put(self._work.options.answerer, question, token)
+        if answer is None or open_ask(self._writer.state, ask) is None:
+            return
+        outcome = AskOutcome.ANSWERED
+        if answer.refusal is not None:
+            is_no = answer.refusal.kind is RefusalKind.DENIED
+            outcome = AskOutcome.DENIED if is_no else AskOutcome.AUTO
+        by = Actor(ActorKind.DRIVER, "answerer") if outcome is AskOutcome.AUTO else Actor(ActorKind.PERSON)
+        reason = None if answer.refusal is None else answer.refusal.reason
+        closed = ev.AskClosed(ask=ask, outcome=outcome, choice=answer.choice, words=answer.text, comment=reason)
+        await self._writer.record(closed, by=by)
+
+    def pause(self, question: str) -> ev.AskOpened:
+        """The question a run ends with; it stays open until the run is gone on with."""
+        return ev.AskOpened(ask=ids.new_uuid7(self._work.clock), kind=AskKind.PAUSE, prompt=question)
+
+    # All
+
+    def _deadline(self) -> Any:
+        seconds = self._work.options.approval_timeout_s
+        return None if seconds is None else self._work.clock.now() + timedelta(seconds=seconds)
+
+    def _start(self, ask: str, token: CancellationToken, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        task.add_done_callback(lambda _: self._wake())
+        self._asked[ask] = (task, token)
+
+    def watch(self, event: ev.Event) -> None:
+        """Take a closed question back from whoever is being asked, and give its end to the tool that waits."""
+        body = event.body
+        if not isinstance(body, ev.AskClosed):
+            return
+        _, token = self._asked.get(body.ask, (None, None))
+        if token is not None:
+            token.cancel(TOO_LATE)
+        ended = self._closed.get(body.ask)
+        if ended is not None and not ended.done():
+            ended.set_result((body, event.by))
+
+    async def withdraw(self, ask: str) -> None:
+        """Close a question that need not be answered any more."""
+        if open_ask(self._writer.state, ask) is not None:
+            await self._writer.record(ev.AskClosed(ask=ask, outcome=AskOutcome.WITHDRAWN))
+
+    async def time_out(self, ask: str) -> None:
+        """Close a question whose deadline has passed."""
+        if open_ask(self._writer.state, ask) is not None:
+            await self._writer.record(ev.AskClosed(ask=ask, outcome=AskOutcome.TIMED_OUT))
+
+    async def reap(self) -> None:
+        """Raise what went wrong in those that ended."""
+        for ask, (task, _) in tuple(self._asked.items()):
+            if task.done():
+                del self._asked[ask]
+                await task
+
+    async def close(self) -> None:
+        """Take back whatever is still asked; nothing is recorded any more."""
+        for task, token in self._asked.values():
+            token.cancel("the run is over")
+            task.cancel()
+        await asyncio.gather(*(task for task, _ in self._asked.values()), return_exceptions=True)
+        self._asked.clear()
+
+
+def _answer_of(closed: ev.AskClosed, by: Actor) -> Answer:
+    if closed.outcome is AskOutcome.ANSWERED:
+        return Answer(choice=closed.choice, text=closed.words)
+    refusal = refusal_of(closed, by)
+    return Answer(refusal=refusal or Refusal(RefusalKind.WITHDRAWN))
+
+
+async def _put(answerer: Any, question: Question, token: CancellationToken) -> Answer | None:
+    """The one place where what an answerer raises is caught: it counts as no answer. None when it was taken back."""
+    if answerer is None:
+        return Answer(refusal=Refusal(RefusalKind.BLOCKED, "answerer", "there is nobody to ask"))
+
+    async def ask() -> object:
+        given = answerer(question) if inspect.iscoroutinefunction(answerer) else await in_thread(answerer, question)
+        return await given if inspect.isawaitable(given) else given
+
+    try:
+        answer = await token.guard(ask())
+    except Cancelled:
+        return None
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 - other people's code; it counts as no answer
+        told = f"the answerer failed: {type(problem).__name__}: {problem}"
+        return Answer(refusal=Refusal(RefusalKind.BLOCKED, "answerer", told))
+    if not isinstance(answer, Answer):
+        told = f"the answerer gave no answer but {type(answer).__name__}"
+        return Answer(refusal=Refusal(RefusalKind.BLOCKED, "answerer", told))
+    return answer

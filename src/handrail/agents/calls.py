@@ -1,0 +1,302 @@
+"""Carrying out the calls of a response: judged, looked at by hooks, run, skipped or recovered; each event recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+import msgspec
+from msgspec.structs import replace
+
+from handrail import jsonio
+from handrail.agents.admission import Admission, Gate, admit
+from handrail.agents.approval import digest_of
+from handrail.agents.asks import BOTH, Asks
+from handrail.agents.cancellation import CancellationToken
+from handrail.agents.conversation import CallRecord
+from handrail.agents.execution import execute, not_run, unknown_tool
+from handrail.agents.hooks import (
+    Hook,
+    HookCall,
+    HookEvent,
+    HookOutcome,
+    blocked_call,
+    hooks_for,
+    output_after,
+    run_hook,
+)
+from handrail.agents.permissions import Verdict
+from handrail.agents.taint import CLEAN, taint_after, turn_taint
+from handrail.agents.tool import Answer, Question, Tool, ToolContext, ToolOutput
+from handrail.agents.work import Progress, Work
+from handrail.agents.writer import Writer
+from handrail.journal import events as ev
+from handrail.journal.effects import OpenAsk, RunHook, RunTool
+from handrail.journal.state import CallState
+from handrail.journal.vocabulary import Actor, ActorKind, AskOutcome, CallTraits, HookVerdict
+from handrail.transcripts.calls import call_name, parse_call, render_call
+from handrail.transcripts.model import Author, Block, Decision, Json, Refusal, RefusalKind, Taint, Text, ToolUse
+
+Said = tuple[ev.Known, Actor]
+
+
+class Calls:
+    """The calls of one run."""
+
+    def __init__(self, work: Work, writer: Writer, asks: Asks) -> None:
+        self._work = work
+        self._writer = writer
+        self._asks = asks
+        self._waited_s: dict[str, float] = {}
+
+    # Before a call runs
+
+    async def admit(self, calls: Iterable[str]) -> None:
+        """Judge the calls of one response together and record what may go on, and what may not with its refusal."""
+        await self._writer.record_by(*map(self._judged, calls))
+
+    def _judged(self, call: str) -> Said:
+        name, input = render_call(self._record(call).becomes)
+        tool = self._work.tools.get(name)
+        if tool is None:
+            return _finished(call, unknown_tool(name, tuple(self._work.tools)), name)
+        if self._is_cut(input):
+            return _finished(call, _cut_off(name), name)
+        admission = self._admission(tool, input)
+        if admission.refused is not None:
+            return _finished(call, admission.refused, name)
+        hooks = hooks_for(self._work.options.hooks, HookEvent.PRE_TOOL_USE, name)
+        traits = CallTraits(
+            private=tool.traits.private,
+            untrusted=tool.traits.untrusted,
+            sends=tool.traits.sends,
+            destructive=tool.traits.destructive,
+            twice_is_safe=tool.is_twice_safe,
+            is_parallel=tool.is_parallel and not tool.is_terminal,
+            is_terminal=tool.is_terminal,
+        )
+        requested = ev.ToolRequested(
+            call=call,
+            tool=name,
+            traits=traits,
+            hooks=tuple(hook.name for hook in hooks),
+            needs_approval=admission.verdict is Verdict.ASK,
+        )
+        return requested, Actor(ActorKind.DRIVER)
+
+    def _is_cut(self, input: Json) -> bool:
+        """Whether the response ended in the middle of the call: that is no fault of its arguments."""
+        run = self._writer.state.run
+        return run is not None and run.stop_reason == "max_tokens" and not isinstance(input, dict)
+
+    def _admission(self, tool: Tool, input: Json) -> Admission:
+        names = (call_name(one.becomes) for one in self._writer.conversation.calls.values())
+        batch = [self._work.tools[name].traits for name in names if name in self._work.tools]
+        return admit(
+            self._gate(),
+            tool,
+            input,
+            turn=turn_taint(self._writer.state.taint or BOTH, batch),
+            root=self._work.options.workspace,
+        )
+
+    def _gate(self) -> Gate:
+        gate, held = self._work.options.gate, self._writer.conversation.grants
+        return replace(gate, grants=(*gate.grants, *held)) if held else gate
+
+    async def hook(self, effect: RunHook, cancellation: CancellationToken) -> None:
+        """Let a hook look at a call; a rewrite is judged like a new call."""
+        name, input = render_call(self._record(effect.call).becomes)
+        hook = next((one for one in self._work.options.hooks if one.name == effect.hook), None)
+        began = self._work.clock.monotonic_s()
+        if hook is None:
+            gone = "the hook failed: this run does not have it"
+            outcome = HookOutcome(hook=effect.hook, verdict=HookVerdict.ERROR, reason=gone)
+        else:
+            shown = self._shown(HookEvent.PRE_TOOL_USE, effect.call, name, input)
+            outcome = await cancellation.guard(run_hook(hook, shown))
+        ran = ev.HookRan(
+            hook=effect.hook,
+            call=effect.call,
+            verdict=outcome.verdict,
+            reason=outcome.reason,
+            elapsed_s=self._work.clock.monotonic_s() - began,
+        )
+        by = Actor(ActorKind.HOOK, effect.hook)
+        await self._writer.record_by((ran, by), *self._after_hook(effect.call, name, outcome, by))
+
+    def _after_hook(self, call: str, name: str, outcome: HookOutcome, by: Actor) -> tuple[Said, ...]:
+        if outcome.is_blocking:
+            return (_finished(call, blocked_call(outcome, name), name, by),)
+        if outcome.becomes is msgspec.UNSET:
+            return ()
+        admission = self._admission(self._work.tools[name], outcome.becomes)
+        if admission.refused is not None:
+            return (_finished(call, admission.refused, name),)
+        becomes = parse_call(name, outcome.becomes)
+        needs = admission.verdict is Verdict.ASK
+        return ((ev.ToolRewritten(call=call, becomes=becomes, needs_approval=needs), by),)
+
+    def _shown(self, event: HookEvent, call: str, name: str, input: Json, output: ToolOutput | None = None) -> HookCall:
+        return HookCall(
+            event=event,
+            tool=name,
+            input=input,
+            call_id=call,
+            workspace=self._work.options.workspace,
+            agent=self._work.place.agent,
+            output=output,
+        )
+
+    async def ask(self, effect: OpenAsk) -> None:
+        """Ask a person about a call, unless an answer to another one settles it by now."""
+        name, input = render_call(self._record(effect.call).becomes)
+        tool = self._work.tools[name]
+        admission = self._admission(tool, input)
+        if admission.refused is not None:
+            await self._writer.record_by(_finished(effect.call, admission.refused, name))
+        else:
+            await self._asks.approve(effect.call, admission, tool, input)
+
+    # Running it, or not
+
+    async def run(self, call: str, cancellation: CancellationToken) -> None:
+        """Run a call that may run; the start is recorded before it, the one result after it."""
+        record = self._record(call)
+        name, input = render_call(record.becomes)
+        tool = self._work.tools.get(name)
+        attempt = 1 + next(one.attempts for one in self._states() if one.call == call)
+        await self._writer.record(ev.ToolStarted(call=call, attempt=attempt, digest=digest_of(name, input)))
+        began = self._work.clock.monotonic_s()
+        if tool is None:
+            output = unknown_tool(name, tuple(self._work.tools))
+        else:
+            context = self._context(call, tool, cancellation)
+            output = await execute(ToolUse(call, record.becomes), tool, context)
+            for hook in hooks_for(self._work.options.hooks, HookEvent.POST_TOOL_USE, name):
+                output = await self._looked_at(hook, call, name, input, output)
+        elapsed_s = self._work.clock.monotonic_s() - began - self._waited_s.pop(call, 0.0)
+        if record.is_rewritten:
+            output = _with_note(output, record)
+        taint = CLEAN if tool is None else taint_after(CLEAN, tool.traits, output)
+        is_end = tool is not None and tool.is_terminal and not output.is_error
+        await self._writer.record_by(
+            _finished(call, output, name, taint=taint, elapsed_s=max(elapsed_s, 0.0), is_end=is_end)
+        )
+
+    def _context(self, call: str, tool: Tool, cancellation: CancellationToken) -> ToolContext:
+        options = self._work.options
+        spawn = self._work.spawn
+        return ToolContext(
+            call_id=call,
+            cancellation=cancellation,
+            workspace_root=options.workspace,
+            environment=options.environment,
+            emit=lambda text: self._work.show(Progress(call, text)),
+            ask=None if options.answerer is None else partial(self._question, call, cancellation),
+            spawn=None if spawn is None else partial(spawn, call),
+            shelf=options.shelf,
+            limits=options.result_limits,
+            taint=self._writer.state.taint or BOTH,
+        )
+
+    async def _question(self, call: str, cancellation: CancellationToken, question: Question) -> Answer:
+        began = self._work.clock.monotonic_s()
+        try:
+            return await self._asks.question(call, question, cancellation)
+        finally:
+            waited_s = self._work.clock.monotonic_s() - began
+            self._waited_s[call] = self._waited_s.get(call, 0.0) + waited_s
+
+    async def _looked_at(self, hook: Hook, call: str, name: str, input: Json, output: ToolOutput) -> ToolOutput:
+        outcome = await run_hook(hook, self._shown(HookEvent.POST_TOOL_USE, call, name, input, output))
+        return output_after(outcome, output, name)
+
+    async def skip(self, effect: RunTool) -> None:
+        """Give a call that will not run its result; an open question about it is withdrawn, which is that result."""
+        state = next(one for one in self._states() if one.call == effect.call)
+        if state.ask is not None:
+            await self._writer.record(ev.AskClosed(ask=state.ask, outcome=AskOutcome.WITHDRAWN, comment=effect.why))
+            return
+        why = effect.why or "the run ended"
+        is_limit = why.endswith("is reached")
+        refusal = Refusal(RefusalKind.BLOCKED, "limit", why) if is_limit else Refusal(RefusalKind.NOT_RUN, "run", why)
+        name = call_name(self._record(effect.call).becomes)
+        output = ToolOutput(f"{name} was not run: {why}.", is_error=True, refusal=refusal)
+        await self._writer.record_by(_finished(effect.call, output, name))
+
+    async def recover(self, effect: RunTool) -> None:
+        """Say of a call whose driver died that nobody knows how it ended."""
+        state = next(one for one in self._states() if one.call == effect.call)
+        if state.ask is not None:
+            await self._asks.withdraw(state.ask)
+        name = call_name(self._record(effect.call).becomes)
+        known = (
+            f"{name} was started, and what ran it died. Whether it took effect is unknown: look before repeating it."
+        )
+        await self._writer.record(ev.ToolOutcomeUnknown(call=effect.call, known=known))
+
+    def _record(self, call: str) -> CallRecord:
+        return self._writer.conversation.calls[call]
+
+    def _states(self) -> tuple[CallState, ...]:
+        run = self._writer.state.run
+        return () if run is None else run.calls
+
+
+def _cut_off(name: str) -> ToolOutput:
+    return not_run(
+        f"{name} was not run: the response reached its length limit in the middle of the call. Make it shorter.",
+        by="length",
+    )
+
+
+def _finished(
+    call: str,
+    output: ToolOutput,
+    name: str,
+    by: Actor | None = None,
+    *,
+    taint: Taint = CLEAN,
+    elapsed_s: float = 0.0,
+    is_end: bool = False,
+) -> Said:
+    content = spellable(output.content)
+    finished = ev.ToolFinished(
+        call=call,
+        content=content,
+        is_error=output.is_error,
+        refusal=output.refusal,
+        taint=taint,
+        output=content if is_end else None,
+        details=spellable(output.details),
+        beside=tuple(_beside(block, name) for block in output.beside if not _is_a_persons(block)),
+        elapsed_s=elapsed_s,
+    )
+    return finished, by or Actor(ActorKind.TOOL, name)
+
+
+def _is_a_persons(block: Block) -> bool:
+    """What a person answered is in the journal as their answer; no tool speaks for them."""
+    return isinstance(block, Decision) or (isinstance(block, Text) and block.author is Author.PERSON)
+
+
+def _beside(block: Block, name: str) -> Block:
+    return replace(block, author=Author.HOST, by=name) if isinstance(block, Text) else block
+
+
+def _with_note(output: ToolOutput, record: CallRecord) -> ToolOutput:
+    """``output``, told what really ran: the model asked for something else."""
+    _, input = render_call(record.becomes)
+    note = f"[This ran with other arguments than asked for: {jsonio.encode(input).decode()}]"
+    return replace(output, content=f"{note}\n{output.content}") if isinstance(output.content, str) else output
+
+
+def spellable(value: Json) -> Json:
+    """``value`` as JSON that has a spelling: numbers that are none become null, what is no JSON becomes its text."""
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return jsonio.decode(jsonio.encode(value))
+    except TypeError:
+        return str(value)

@@ -1,0 +1,225 @@
+"""The driver: takes what others sent, asks the journal's state what comes next, carries it out, until the run is over.
+
+All it knows of a run is in the journal's events. It names no provider, no tool, no store and no surface.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from typing import Any, assert_never
+
+from handrail.agents.asks import Asks
+from handrail.agents.boundary import Asking, ask_all, context_at
+from handrail.agents.calls import Calls
+from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.compose import composed, consequences
+from handrail.agents.inbox import Inbox
+from handrail.agents.requesting import Requests, model_of
+from handrail.agents.work import Activity, Work
+from handrail.agents.writer import Writer
+from handrail.journal import events as ev
+from handrail.journal.effects import (
+    CallModel,
+    Compact,
+    Decide,
+    Effect,
+    End,
+    OpenAsk,
+    RunHook,
+    RunTool,
+    Spawn,
+    Step,
+    WaitUntil,
+)
+from handrail.journal.ends import closing_events
+from handrail.journal.rounds import next_effects
+from handrail.journal.state import Spent, adjustment_of
+from handrail.journal.vocabulary import Actor, ActorKind, Bound, Choice
+
+Summarise = Callable[[Compact, CancellationToken], Coroutine[Any, Any, None]]
+
+
+class Driver:
+    """Drives the open run of one session to its end. One at a time; the writer's epoch sees to that."""
+
+    def __init__(
+        self,
+        work: Work,
+        writer: Writer,
+        inbox: Inbox,
+        activity: Activity,
+        asking: Asking,
+        compact: Summarise,
+    ) -> None:
+        self._work = work
+        self._writer = writer
+        self._inbox = inbox
+        self._activity = activity
+        self._asking = asking
+        self._compact = compact
+        self._flying: list[tuple[Effect, asyncio.Task[None]]] = []
+        self.asks = Asks(work, writer, inbox.wake)
+        self._calls = Calls(work, writer, self.asks)
+        self.requests = Requests(work, writer, inbox.take)
+        self.failure: BaseException | None = None
+        self.spent = Spent()
+
+    async def drive(self) -> None:
+        """Until the run is over. A cancelled task commits what there is, then raises on."""
+        try:
+            while self._writer.state.run is not None:
+                await self._step()
+        except asyncio.CancelledError:
+            await self._commit_cancelled()
+            raise
+        finally:
+            await self._land("the run is over")
+            await self.asks.close()
+
+    async def _step(self) -> None:
+        await self._inbox.take()
+        await self._reap()
+        effects = next_effects(self._writer.state, self._work.clock.now())
+        flying = [effect for effect, _ in self._flying]
+        fresh = [effect for effect in effects if effect not in flying]
+        if all(isinstance(effect, RunTool) and effect.step is Step.ADMIT for effect in effects) and effects:
+            await self._calls.admit([effect.call for effect in effects if isinstance(effect, RunTool)])
+        elif fresh:
+            for effect in fresh:
+                await self._begin(effect)
+        else:
+            await self._inbox.woken()
+
+    async def _begin(self, effect: Effect) -> None:
+        """Carry ``effect`` out, or start what may run beside others."""
+        token = self._activity.begin(self._writer.state.inbox)
+        match effect:
+            case CallModel():
+                if not await self._is_pool_spent():
+                    await self._in_time(self.requests.send(effect, token))
+            case RunTool(call=call, step=Step.RUN) | Spawn(call=call):
+                self._fly(effect, self._in_time(self._calls.run(call, token)))
+            case RunTool(step=Step.SKIP):
+                await self._calls.skip(effect)
+            case RunTool(step=Step.RECOVER):
+                await self._calls.recover(effect)
+            case RunTool():
+                await self._calls.admit((effect.call,))
+            case RunHook():
+                self._fly(effect, self._unless_cut(self._calls.hook(effect, token)))
+            case OpenAsk():
+                await self._calls.ask(effect)
+            case Decide():
+                await self._unless_cut(self._decide(effect, token))
+            case Compact():
+                await self._unless_cut(self._compact(effect, token))
+            case WaitUntil():
+                await self._wait(effect)
+            case End():
+                await self._end(effect)
+            case _:
+                assert_never(effect)
+
+    # Boundaries
+
+    async def _decide(self, effect: Decide, token: CancellationToken) -> None:
+        run = self._writer.state.run
+        if run is None:
+            return
+        model = model_of(self._work, adjustment_of(self._writer.state))
+        context = context_at(effect, run, self._writer.conversation, self._work.place, model.info, self._activity.run)
+        opinions = await ask_all(self._work.strategies, context, self._asking, token)
+        decided = composed(opinions, effect, run.injections, run.limits.max_injections)
+        if decided.choice is Choice.FAIL:
+            self.failure = next((one.error for one in opinions if one.contribution.choice is Choice.FAIL), None)
+        asked = (self.asks.pause(decided.note or ""),) if decided.choice is Choice.PAUSE else ()
+        by = Actor(ActorKind.STRATEGY, ", ".join(decided.by) or None)
+        await self._writer.record(decided, *consequences(decided), *asked, by=by)
+
+    # What takes time
+
+    async def _in_time(self, work: Coroutine[Any, Any, None]) -> None:
+        """``work``, cut off where the bound on seconds is spent by then."""
+        run = self._writer.state.run
+        limit = None if run is None else run.limits.max_seconds
+        if run is None or limit is None:
+            return await work
+        left_s = max(limit - run.spent.seconds, 0.0)
+        timer = asyncio.get_running_loop().call_later(left_s, self._activity.cut, "max_seconds is reached")
+        try:
+            return await work
+        finally:
+            timer.cancel()
+
+    async def _unless_cut(self, work: Coroutine[Any, Any, None]) -> None:
+        """``work``, given up when it is cut off: nothing was recorded then, so it is due again if still wanted."""
+        with contextlib.suppress(Cancelled):
+            await work
+
+    async def _wait(self, effect: WaitUntil) -> None:
+        for ask in effect.overdue:
+            await self.asks.time_out(ask)
+        if effect.overdue:
+            return
+        for opened in self._writer.state.asks:
+            if opened.ask in effect.asks:
+                self.asks.put(opened)
+        await self._inbox.woken(until=effect.at)
+
+    def _fly(self, effect: Effect, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        task.add_done_callback(lambda _: self._inbox.wake())
+        self._flying.append((effect, task))
+
+    async def _reap(self) -> None:
+        """Forget what has landed; raise what went wrong in it."""
+        landed = [task for _, task in self._flying if task.done()]
+        if landed:
+            self._flying = [one for one in self._flying if one[1] not in landed]
+            for task in landed:
+                await task
+        await self.asks.reap()
+
+    async def _is_pool_spent(self) -> bool:
+        run = self._writer.state.run
+        if run is None or Bound.POOL in run.outside:
+            return False
+        told = next((pool.spent_bound for pool in self._work.options.pools if pool.spent_bound), None)
+        if told is not None:
+            await self._writer.record(ev.BoundReached(bound=Bound.POOL, detail=told))
+        return told is not None
+
+    # The end
+
+    async def _end(self, effect: End) -> None:
+        await self._land(effect.detail or effect.reason.value)
+        run = self._writer.state.run
+        if run is not None:
+            self.spent = run.spent
+        await self._writer.record(*closing_events(self._writer.state, effect))
+
+    async def _land(self, reason: str) -> None:
+        """End what still runs and wait for it: each gives its own result."""
+        if not self._flying:
+            return
+        self._activity.cut(reason)
+        tasks = [task for _, task in self._flying]
+        self._flying.clear()
+        await asyncio.wait(tasks)
+        for task in tasks:
+            await task
+
+    async def _commit_cancelled(self) -> None:
+        state = self._writer.state
+        if state.run is None:
+            return
+        wish = ev.CancelRequested("the task was cancelled")
+        await self._writer.record(wish, by=Actor(ActorKind.HOST))
+        await self._end_now()
+
+    async def _end_now(self) -> None:
+        for effect in next_effects(self._writer.state, self._work.clock.now()):
+            if isinstance(effect, End):
+                await self._end(effect)

@@ -1,0 +1,138 @@
+"""What others sent, journalled as received, in order, each with its effect or the reason it has none."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import datetime
+
+from handrail import jsonio
+from handrail.agents.asks import Asks
+from handrail.agents.steering import OVER, Mailbox
+from handrail.agents.work import Activity
+from handrail.agents.writer import Writer
+from handrail.journal.events import AskClosed, CancelRequested, EntryRefused, InputReceived, Interrupted, Known
+from handrail.journal.port import Entry
+from handrail.journal.state import open_ask
+from handrail.journal.vocabulary import AskKind
+
+_URGENT = (Interrupted, CancelRequested)
+
+
+class Inbox:
+    """The inbox of one session as its driver sees it: taken at every step, and what wakes the driver."""
+
+    def __init__(self, writer: Writer, mailbox: Mailbox, activity: Activity, max_queued: int) -> None:
+        self._writer = writer
+        self._mailbox = mailbox
+        self._activity = activity
+        self._max_queued = max_queued
+        self._woken: asyncio.Future[None] | None = None
+        self._is_awake = False
+        self._poller: asyncio.Task[None] | None = None
+        self.asks: Asks | None = None
+
+    def heard(self, entry: Entry) -> None:
+        """Something stands in the inbox: wake the driver, and end at once what an urgent entry ends."""
+        if isinstance(entry.body, _URGENT):
+            self._activity.cut(entry.body.reason or "interrupted", entry.number)
+        self.wake()
+
+    # Waking
+
+    def wake(self) -> None:
+        """Let the driver look again."""
+        self._is_awake = True
+        if self._woken is not None and not self._woken.done():
+            self._woken.set_result(None)
+
+    async def woken(self, until: datetime | None = None) -> None:
+        """Wait for ``wake``, or for the instant ``until``; at once when it was called since the last time."""
+        if not self._is_awake:
+            self._woken = asyncio.get_running_loop().create_future()
+            left_s = None
+            if until is not None:
+                left_s = max((until - self._writer.clock.now()).total_seconds(), 0.0)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left_s):
+                    await self._woken
+            self._woken = None
+        self._is_awake = False
+
+    def watch_others(self) -> None:
+        """Look now and then for what other processes posted, where the journal says they can."""
+        poll_s = self._writer.journal.poll_s
+        if poll_s is not None:
+            self._poller = asyncio.get_running_loop().create_task(self._poll(poll_s))
+
+    async def _poll(self, poll_s: float) -> None:
+        seen = 0
+        while True:
+            await asyncio.sleep(poll_s)
+            for entry in await self._writer.journal.inbox(self._writer.session, max(seen, self._writer.state.inbox)):
+                seen = entry.number
+                self.heard(entry)
+
+    async def close(self) -> None:
+        """Take nothing more; what this process sent and no run heard is returned."""
+        if self._poller is not None:
+            self._poller.cancel()
+            await asyncio.wait({self._poller})
+        await self._mailbox.close()
+        if self._mailbox.has_open:
+            await self.take()
+        self._mailbox.return_all(OVER)
+
+    # Taking
+
+    async def take(self) -> None:
+        """Journal every entry that is there."""
+        for entry in await self._writer.journal.inbox(self._writer.session, self._writer.state.inbox):
+            await self._take(entry)
+
+    async def take_before_run(self) -> None:
+        """Journal what was posted while no run was open, up to the first message: that one is for the run to come."""
+        for entry in await self._writer.journal.inbox(self._writer.session, self._writer.state.inbox):
+            if isinstance(entry.body, InputReceived):
+                return
+            await self._take(entry)
+
+    async def _take(self, entry: Entry) -> None:
+        why = self._why_refused(entry)
+        if why is not None:
+            await self._writer.record_entry(entry, EntryRefused(why))
+            self._mailbox.settle(entry.key, why=why)
+            return
+        await self._writer.record_entry(entry, entry.body, *self._edit(entry.body))
+        if not isinstance(entry.body, InputReceived):
+            run = self._writer.state.run
+            self._mailbox.settle(entry.key, round=0 if run is None else run.spent.rounds)
+
+    def _why_refused(self, entry: Entry) -> str | None:
+        body, state = entry.body, self._writer.state
+        if isinstance(body, AskClosed):
+            opened = open_ask(state, body.ask)
+            if opened is None:
+                return "the question is closed already"
+            if body.choice is not None and opened.options and body.choice not in opened.options:
+                return f"{body.choice!r} is no answer that was offered"
+            return None
+        if state.run is None:
+            return OVER
+        if isinstance(body, InputReceived):
+            if not body.content:
+                return "there is nothing in it"
+            if len(state.run.queue) >= self._max_queued:
+                return f"{self._max_queued} messages wait already"
+            if any(one.input == body.input for one in state.run.queue):
+                return "it waits already"
+        return None
+
+    def _edit(self, body: Known) -> tuple[Known, ...]:
+        """What follows when an approval is given with other arguments."""
+        if not isinstance(body, AskClosed) or body.after is None or not body.is_allowed or self.asks is None:
+            return ()
+        opened = open_ask(self._writer.state, body.ask)
+        if opened is None or opened.kind is not AskKind.APPROVAL or opened.call is None:
+            return ()
+        return (self.asks.edited(opened.call, jsonio.decode(body.after.encode())),)

@@ -1,0 +1,212 @@
+"""From an agent, options and a session to a run: checked, put together, opened, driven, closed."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from handrail import ids
+from handrail.agents.adjusting import checked
+from handrail.agents.boundary import Asking, Enlisted, Place, enlisted
+from handrail.agents.compacting import Compactor
+from handrail.agents.compose import as_json
+from handrail.agents.driver import Driver
+from handrail.agents.inbox import Inbox
+from handrail.agents.opening import HOST, Opening, Started, opened
+from handrail.agents.options import OnError, RunOptions
+from handrail.agents.output import Output
+from handrail.agents.pool import Pool
+from handrail.agents.result import RunFailed, RunResult, Session, result_of
+from handrail.agents.run import Feed, Run
+from handrail.agents.spawning import Spawner
+from handrail.agents.steering import Mailbox
+from handrail.agents.tool import by_name
+from handrail.agents.work import Activity, Family, Work
+from handrail.agents.writer import Writer
+from handrail.clock import Clock
+from handrail.errors import UnknownName
+from handrail.journal.events import Event
+from handrail.journal.memory import MemoryJournal
+from handrail.journal.state import RunState
+from handrail.journal.vocabulary import EndReason
+
+if TYPE_CHECKING:
+    from handrail.agents.agent import Agent
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """Everything a run is started from."""
+
+    agent: Agent
+    opening: Opening
+    options: RunOptions
+    session: Session
+    output: Output | None
+    family: Family
+    clock: Clock
+    strategies: tuple[Enlisted, ...]
+
+
+def launch(
+    agent: Agent,
+    opening: Opening,
+    options: RunOptions,
+    *,
+    session: Session | None = None,
+    output: Output | None = None,
+    family: Family | None = None,
+) -> Run:
+    """Start a run in the running loop. Raises at once for what is wrong with what was given."""
+    clock = agent.clock
+    options.bounds()
+    OnError(options.on_strategy_error)
+    given = Launch(
+        agent=agent,
+        opening=opening,
+        options=options,
+        session=session or Session(ids.new_uuid7(clock), options.journal or MemoryJournal(clock)),
+        output=output,
+        family=family or Family(),
+        clock=clock,
+        strategies=enlisted(options.strategies),
+    )
+    return _Launched(given).handle
+
+
+class _Launched:
+    """The parts of one run, put together; what the run has come to stands in its journal alone."""
+
+    def __init__(self, given: Launch) -> None:
+        self._given = given
+        self._writer = Writer(given.session.journal, given.session.id, given.clock)
+        self._feed = Feed()
+        self._activity = Activity()
+        self._mailbox = Mailbox(given.session.journal, given.session.id, lambda entry: self._inbox.heard(entry))
+        self._inbox = Inbox(self._writer, self._mailbox, self._activity, given.options.max_queued)
+        self._tools = by_name((*given.agent.toolbox, *(() if given.output is None else (given.output.tool,))))
+        task = asyncio.get_running_loop().create_task(self._carry())
+        self.handle = Run(ids.new_uuid7(given.clock), given.session, self._feed, self._mailbox, task)
+
+    async def _carry(self) -> RunResult:
+        with ExitStack() as held:
+            try:
+                await self._writer.open()
+                self._writer.watch = self._watch
+                self.handle.id = await self._opened()
+                self._heed_tokens(held)
+                driver = self._driver(self.handle.id)
+                self._inbox.watch_others()
+                try:
+                    await driver.drive()
+                finally:
+                    if self._writer.conversation.ended is not None:
+                        self.handle.last_result = self._result(driver)
+            finally:
+                await self._inbox.close()
+                self._feed.end()
+        result = self._result(driver)
+        if result.end_reason is EndReason.FAILED:
+            raise RunFailed(result) from (driver.failure or driver.requests.failure)
+        return result
+
+    def _result(self, driver: Driver) -> RunResult:
+        output = self._given.output
+        return result_of(self._writer, driver.spent, self.handle.id, None if output is None else output.read)
+
+    def _watch(self, event: Event) -> None:
+        self._mailbox.watch(event)
+        self._feed.show(event)
+        if self._inbox.asks is not None:
+            self._inbox.asks.watch(event)
+
+    async def _opened(self) -> str:
+        given = self._given
+        started = Started(
+            run=self.handle.id,
+            model=given.agent.model.info.id,
+            agent=given.agent.name,
+            strategies=tuple(one.name for one in given.strategies),
+            taint=given.agent.taint,
+            parent=given.family.parent,
+        )
+        if self._writer.state.is_open and self._writer.state.run is None:
+            await self._inbox.take_before_run()
+        return await opened(self._writer, given.opening, started, given.options, given.clock)
+
+    def _heed_tokens(self, held: ExitStack) -> None:
+        """Hear the host's tokens: one that is cancelled is a wish like any other."""
+        options, run = self._given.options, self.handle
+        if options.stop is not None:
+            held.callback(options.stop.on_cancel(lambda reason: run.stop(reason, by=HOST)))
+        if options.cancellation is not None:
+            held.callback(options.cancellation.on_cancel(lambda reason: run.cancel(reason, by=HOST)))
+
+    def _driver(self, run: str) -> Driver:
+        state = self._writer.state.run
+        if state is None:
+            raise RuntimeError("the run was opened and is not open")
+        work = self._work(run, state)
+        asking = Asking(
+            timeout_s=work.options.strategy_timeout_s,
+            on_error=OnError(work.options.on_strategy_error),
+            check=partial(checked, models=work.models, tools=work.tools),
+            finish=as_json if self._given.output is None else self._given.output.check,
+            clock=work.clock,
+        )
+        compactor = Compactor(work, self._writer)
+        driver = Driver(work, self._writer, self._inbox, self._activity, asking, compactor.compact)
+        self._inbox.asks = driver.asks
+        return driver
+
+    def _work(self, run: str, state: RunState) -> Work:
+        given = self._given
+        agent, family = given.agent, given.family
+        purse = Pool(max_tokens=state.limits.max_tokens, max_cost=state.limits.max_cost)
+        purse.charge(state.spent.tokens, state.spent.cost)
+        spawner = Spawner(_start_child, self._writer, self._feed, given.options)
+        work = Work(
+            model=agent.model,
+            models={model.info.name: model for model in (*agent.models, agent.model)},
+            instructions=agent.instructions,
+            tools=self._tools,
+            strategies=_in_order(state.started.strategies, given.strategies),
+            options=given.options,
+            place=Place(
+                run=run,
+                session=given.session.id,
+                agent=agent.name,
+                depth=family.depth,
+                parent=None if family.parent is None else family.parent.session,
+            ),
+            clock=given.clock,
+            origin=family.origin,
+            show=self._feed.show,
+            purse=purse,
+            spawn=spawner.spawn,
+        )
+        spawner.work = work
+        return work
+
+
+def _in_order(names: tuple[str, ...], given: tuple[Enlisted, ...]) -> tuple[Enlisted, ...]:
+    """The strategies a run was started with; ``UnknownName`` for one that was not passed again and is none of ours."""
+    known = {one.name: one for one in given}
+    found: list[Enlisted] = []
+    for name in names:
+        found.append(known[name] if name in known else _shipped(name))
+    return tuple(found)
+
+
+def _shipped(name: str) -> Enlisted:
+    try:
+        return enlisted((name,))[0]
+    except (UnknownName, TypeError) as problem:
+        raise UnknownName(f"the run needs the strategy {name!r}", hint="pass it again to go on") from problem
+
+
+def _start_child(agent: Agent, opening: Opening, options: RunOptions, family: Family) -> Run:
+    return launch(agent, opening, options, family=family)

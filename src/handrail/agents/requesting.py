@@ -1,0 +1,146 @@
+"""Asking the model: one request made of the conversation, its stream shown, its reply or failure recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from datetime import timedelta
+
+from handrail import ids
+from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.work import Work
+from handrail.agents.writer import Writer
+from handrail.harnesses.families.writable import writable
+from handrail.journal import events as ev
+from handrail.journal.effects import CallModel
+from handrail.journal.vocabulary import Actor, ActorKind, Adjustment, Bound
+from handrail.models.errors import MalformedReply, ModelError
+from handrail.models.port import (
+    Effort,
+    Model,
+    ModelReply,
+    ModelRequest,
+    OfferedTool,
+    ReasoningOptions,
+    Summary,
+)
+from handrail.transcripts.model import Usage
+
+
+class Requests:
+    """The requests of one run. ``failure`` is the exception that ended it, for whoever is told."""
+
+    def __init__(self, work: Work, writer: Writer, take_inbox: Callable[[], Awaitable[None]]) -> None:
+        self._work = work
+        self._writer = writer
+        self._take_inbox = take_inbox
+        self._offered: dict[tuple[str, ...] | None, tuple[OfferedTool, ...]] = {}
+        self.failure: BaseException | None = None
+
+    async def send(self, effect: CallModel, cancellation: CancellationToken) -> None:
+        """Deliver what is due, ask, and record how it ended; nothing but a journal's errors comes out."""
+        model = model_of(self._work, effect.adjustment)
+        requested = ev.ModelRequested(
+            request=effect.request,
+            round=effect.round,
+            model=model.info.name,
+            effort=effect.adjustment.effort,
+            is_without_tools=effect.is_without_tools,
+        )
+        delivered = (ev.InputDelivered(effect.deliver, effect.round),) if effect.deliver else ()
+        await self._writer.record(*delivered, requested)
+        began = self._work.clock.monotonic_s()
+        try:
+            reply = await self._reply(model, self._request(effect), cancellation)
+        except Cancelled:
+            await self._take_inbox()
+            elapsed_s = self._work.clock.monotonic_s() - began
+            await self._writer.record(
+                ev.ModelFailed(error=cancellation.reason or "cut off", is_interrupted=True, elapsed_s=elapsed_s)
+            )
+        except Exception as problem:  # noqa: BLE001 - a model is other people's code; recorded, and raised at the end
+            await self._failed(problem, self._work.clock.monotonic_s() - began)
+        else:
+            await self._replied(reply, model, self._work.clock.monotonic_s() - began)
+
+    async def _reply(self, model: Model, request: ModelRequest, cancellation: CancellationToken) -> ModelReply:
+        async with aclosing(model.stream(request, cancellation)) as stream:
+            async for item in stream:
+                if isinstance(item, ModelReply):
+                    return item
+                self._work.show(item)
+        raise MalformedReply(f"{model.info.name} ended its stream without a reply")
+
+    def _request(self, effect: CallModel) -> ModelRequest:
+        conversation, work = self._writer.conversation, self._work
+        adjustment = effect.adjustment
+        names = adjustment.tools if adjustment.tools is not None else work.options.tools
+        choice = adjustment.tool_choice or work.options.tool_choice or "auto"
+        return ModelRequest(
+            messages=tuple(conversation.sent),
+            instructions=work.instructions,
+            tools=self._tools(names),
+            # The tools stay listed: providers want those the history has calls of, and their caches begin with them.
+            tool_choice="none" if effect.is_without_tools else choice,
+            reasoning=reasoning_of(work.options.reasoning, adjustment),
+            max_output_tokens=work.options.max_output_tokens,
+            session=work.place.session,
+            run=work.place.run,
+            replies=conversation.replies,
+        )
+
+    def _tools(self, names: tuple[str, ...] | None) -> tuple[OfferedTool, ...]:
+        if names not in self._offered:
+            tools = self._work.tools
+            chosen = tools.values() if names is None else [tools[name] for name in names if name in tools]
+            self._offered[names] = tuple(tool.spec for tool in chosen)
+        return self._offered[names]
+
+    async def _replied(self, reply: ModelReply, model: Model, elapsed_s: float) -> None:
+        message = writable(reply.message, 0, [])
+        cost = reply.cost or 0.0
+        replied = ev.ModelReplied(message=message, elapsed_s=elapsed_s, cost=cost)
+        await self._writer.record(replied, by=Actor(ActorKind.MODEL, model.info.name))
+        for pool in (*self._work.options.pools, self._work.purse):
+            pool.charge(_tokens(message.usage), cost)
+        if reply.cost is None and self._writer.state.run is not None:
+            self._writer.conversation.is_priced = False
+            if self._writer.state.run.limits.max_cost is not None:
+                # A bound that cannot be counted must not be run past in silence.
+                told = f"{model.info.name} has no known price"
+                await self._writer.record(ev.BoundReached(bound=Bound.MAX_COST, detail=told))
+
+    async def _failed(self, problem: Exception, elapsed_s: float) -> None:
+        failures = self._writer.conversation.failures + 1
+        delay_s = None
+        if isinstance(problem, ModelError):
+            delay_s = self._work.options.retry.delay_s(problem, failures, ids.chance())
+        else:
+            problem.add_note("raised by the model")
+        if delay_s is None:
+            self.failure = problem
+        retry_at = None if delay_s is None else self._work.clock.now() + timedelta(seconds=delay_s)
+        code = problem.code if isinstance(problem, ModelError) else type(problem).__name__
+        await self._writer.record(
+            ev.ModelFailed(error=str(problem) or code, code=code, retry_at=retry_at, elapsed_s=elapsed_s)
+        )
+
+
+def model_of(work: Work, adjustment: Adjustment) -> Model:
+    """The model that is in force."""
+    return work.model if adjustment.model is None else work.models[adjustment.model]
+
+
+def reasoning_of(given: ReasoningOptions | Effort | None, adjustment: Adjustment) -> ReasoningOptions | None:
+    """The reasoning that is in force; None is the provider's default."""
+    if adjustment.effort is not None or adjustment.reasoning_summary is not None:
+        effort = None if adjustment.effort is None else Effort(adjustment.effort)
+        summary: Summary | None = adjustment.reasoning_summary  # type: ignore[assignment]
+        return ReasoningOptions(effort, summary)
+    if adjustment.clear_reasoning:
+        return None
+    return ReasoningOptions(given) if isinstance(given, Effort) else given
+
+
+def _tokens(usage: Usage | None) -> int:
+    return 0 if usage is None else usage.input_tokens + usage.output_tokens

@@ -1,0 +1,134 @@
+"""Sub-agents: a run of its own for one call, inside the bounds of the run that started it.
+
+Its journal is a session of its own; what it spends counts above it; what happens in it is relayed with its origin;
+what it asks reaches the same people. It is cancelled with the call, and strategies go down only when told to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from handrail.agents.boundary import remaining
+from handrail.agents.content import blocks_of
+from handrail.agents.opening import Opening, Prompt
+from handrail.agents.options import RunOptions
+from handrail.agents.result import RunFailed, RunResult
+from handrail.agents.run import Feed, Relayed, Run
+from handrail.agents.tool import ToolError
+from handrail.agents.work import Family, Work
+from handrail.agents.writer import Writer
+from handrail.journal import events as ev
+from handrail.journal.state import RunState
+from handrail.journal.vocabulary import Actor, ActorKind
+from handrail.transcripts.model import Author, Parent, Via
+
+if TYPE_CHECKING:
+    from handrail.agents.agent import Agent
+
+MAX_DEPTH = 2
+"""How many agents may stand below the root, one under the other."""
+
+Start = Callable[["Agent", Opening, RunOptions, Family], Run]
+
+
+class Spawner:
+    """Starts the sub-agents of one run."""
+
+    def __init__(self, start: Start, writer: Writer, feed: Feed, options: RunOptions) -> None:
+        self._start = start
+        self._writer = writer
+        self._feed = feed
+        self._options = options
+        self.work: Work | None = None
+
+    async def spawn(self, call: str, agent: Agent, prompt: str, bounds: RunOptions | None = None) -> RunResult:
+        """Run ``agent`` with ``prompt`` for ``call``; of ``bounds`` only the bounds count, within what is left here.
+
+        ``ToolError`` where none may be started, and for a sub-agent that failed.
+        """
+        run, work = self._writer.state.run, self.work
+        if run is None or work is None:
+            raise ToolError("the run is over")
+        if work.place.depth >= MAX_DEPTH:
+            raise ToolError(f"no further agent can be started: {MAX_DEPTH} stand one under the other already")
+        left = remaining(run)
+        if left.tokens == 0 or left.cost == 0 or left.seconds == 0:
+            raise ToolError("no further agent can be started: nothing is left of what this run may spend")
+        by = Actor(ActorKind.MODEL, work.place.agent)
+        content = blocks_of(prompt, Author.MODEL, Via.PROMPT, work.place.agent)
+        name = agent.name or "agent"
+        family = Family(
+            origin=(*work.origin, name),
+            parent=Parent(session=self._writer.session, kind="subagent", at=call),
+            depth=work.place.depth + 1,
+        )
+        child = self._start(agent, Prompt(content), self._child_options(run, work, bounds, by), family)
+        await self._writer.record(ev.ChildSpawned(child=child.session.id, call=call, agent=name))
+        relay = asyncio.get_running_loop().create_task(self._relay(child))
+        try:
+            result = await child
+        except RunFailed as problem:
+            await self._ended(child, problem.result)
+            raise ToolError(f"the agent {name} failed: {problem}", is_external=True) from problem
+        except asyncio.CancelledError:
+            # It has committed by now; what it spent stands in its own journal and was charged as it was spent.
+            if child.last_result is not None:
+                await self._ended(child, child.last_result)
+            raise
+        finally:
+            await relay
+        await self._ended(child, result)
+        return result
+
+    def _child_options(self, run: RunState, work: Work, bounds: RunOptions | None, by: Actor) -> RunOptions:
+        own = bounds or RunOptions(max_rounds=30)
+        limits = run.limits
+        work.purse.max_tokens, work.purse.max_cost = limits.max_tokens, limits.max_cost
+        left = remaining(run)
+        return replace(
+            self._options,
+            max_rounds=own.max_rounds,
+            max_requests=own.max_requests,
+            max_tool_calls=own.max_tool_calls,
+            max_tokens=_tighter(own.max_tokens, left.tokens),
+            max_cost=_tighter(own.max_cost, left.cost),
+            max_seconds=_tighter(own.max_seconds, left.seconds),
+            pools=(*self._options.pools, work.purse),
+            strategies=self._options.strategies if self._options.inherits else own.strategies,
+            by=by,
+            journal=self._writer.journal,
+            stop=None,
+            cancellation=None,
+            tools=None,
+            tool_choice=None,
+            title=None,
+        )
+
+    async def _relay(self, child: Run) -> None:
+        async for item in child:
+            if isinstance(item, Relayed):
+                self._feed.show(Relayed((child.session.id, *item.origin), item.item))
+            else:
+                self._feed.show(Relayed((child.session.id,), item))
+
+    async def _ended(self, child: Run, result: RunResult) -> None:
+        if self._writer.state.run is None:
+            return
+        await self._writer.record(
+            ev.ChildEnded(
+                child=child.session.id,
+                reason=result.end_reason,
+                tokens=result.usage.input_tokens + result.usage.output_tokens,
+                cost=result.cost or 0.0,
+                elapsed_s=result.elapsed_s,
+            )
+        )
+
+
+def _tighter(one: Any, other: Any) -> Any:
+    given = [value for value in (one, other) if value is not None]
+    return min(given) if given else None

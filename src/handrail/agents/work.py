@@ -1,0 +1,79 @@
+"""What a run works with, the same from its beginning to its end, and the token its present work stands under."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from handrail.agents.boundary import Enlisted, Place
+from handrail.agents.cancellation import CancellationToken
+from handrail.agents.options import RunOptions
+from handrail.agents.pool import Pool
+from handrail.agents.tool import Tool
+from handrail.clock import Clock
+from handrail.models.port import Delta, Model
+from handrail.transcripts.model import Parent
+
+
+class Progress(Struct, frozen=True):
+    """What a tool shows while it runs; not recorded."""
+
+    call: str
+    text: str
+
+
+class Family(Struct, frozen=True, kw_only=True):
+    """Where a run stands among agents: the names from the root to it, the call that started it, how deep it is."""
+
+    origin: tuple[str, ...] = ()
+    parent: Parent | None = None
+    depth: int = 0
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """``models`` holds every model the run may switch to, by name; ``show`` is given what nobody records.
+
+    ``origin`` are the agents from the root to this one. ``spawn`` runs a sub-agent for the call it is given, which
+    draws on ``purse``: what this run and all below it spend.
+    """
+
+    model: Model
+    models: Mapping[str, Model]
+    instructions: str
+    tools: Mapping[str, Tool]
+    strategies: tuple[Enlisted, ...]
+    options: RunOptions
+    place: Place
+    clock: Clock
+    origin: tuple[str, ...]
+    show: Callable[[Delta | Progress], None]
+    purse: Pool
+    spawn: Callable[..., Awaitable[Any]]
+
+
+class Activity:
+    """The token of what is being done now. Cut, it ends that; what comes next stands under a fresh one.
+
+    ``run`` is cancelled when the whole run is to end now.
+    """
+
+    def __init__(self) -> None:
+        self.run = CancellationToken()
+        self._now = self.run.child()
+        self._cut_by = 0
+
+    def cut(self, reason: str, entry: int = 0) -> None:
+        """End what is being done. ``entry`` is the inbox entry that wishes it."""
+        self._cut_by = max(self._cut_by, entry)
+        self._now.cancel(reason)
+
+    def begin(self, heard: int) -> CancellationToken:
+        """The token for what begins now. ``heard`` is the last inbox entry that was journalled.
+
+        While a wish to end is not journalled yet, what begins ends at once: it would not have begun.
+        """
+        if self._now.is_cancelled and self._cut_by <= heard and not self.run.is_cancelled:
+            self._now = self.run.child()
+        return self._now

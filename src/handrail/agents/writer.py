@@ -1,0 +1,78 @@
+"""The one place where a run's events are appended, folded and shown to those who watch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from handrail.agents.conversation import Conversation
+from handrail.clock import Clock
+from handrail.journal.events import Event, Known
+from handrail.journal.fold import apply
+from handrail.journal.port import Entry, Journal
+from handrail.journal.state import State
+from handrail.journal.vocabulary import DRIVER, Actor
+
+
+class Writer:
+    """Holds the epoch of one session in one journal; ``state`` and ``conversation`` are what its events fold to.
+
+    Appends of several tasks take their turn, so that each is numbered after what really came before it.
+    """
+
+    def __init__(self, journal: Journal, session: str, clock: Clock) -> None:
+        self.journal = journal
+        self.session = session
+        self.clock = clock
+        self.state = State()
+        self.conversation = Conversation()
+        self.epoch = 0
+        self.watch: Callable[[Event], None] | None = None
+        self._turn = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Take the session over and read what it holds. ``BrokenJournal`` when its events do not fold."""
+        self.epoch = await self.journal.take_over(self.session)
+        for event in await self.journal.read(self.session):
+            self._take(event)
+
+    async def record(self, *bodies: Known, by: Actor = DRIVER) -> None:
+        """Append ``bodies`` as one, all or none. Raises as ``Journal.append`` does, and then nothing has happened."""
+        async with self._turn:
+            at = self.clock.now()
+            first = self.state.seq + 1
+            await self._append([Event(seq=seq, by=by, body=body, at=at) for seq, body in enumerate(bodies, first)])
+
+    async def record_by(self, *said: tuple[Known, Actor]) -> None:
+        """Append bodies with a cause each, all or none."""
+        async with self._turn:
+            at = self.clock.now()
+            first = self.state.seq + 1
+            await self._append([Event(seq=seq, by=by, body=body, at=at) for seq, (body, by) in enumerate(said, first)])
+
+    async def record_entry(self, entry: Entry, *bodies: Known) -> None:
+        """Journal an inbox entry, all or none: as received, or as ``bodies`` where it has another effect."""
+        async with self._turn:
+            said = bodies or (entry.body,)
+            first = self.state.seq + 1
+            events = [
+                Event(seq=seq, by=entry.by, body=body, at=entry.at, inbox=entry.number)
+                for seq, body in enumerate(said, first)
+            ]
+            await self._append(events)
+
+    async def _append(self, events: Sequence[Event]) -> None:
+        # Folded before it is appended: what cannot have happened must not be written down.
+        state = self.state
+        for event in events:
+            state = apply(state, event)
+        await self.journal.append(self.session, self.state.seq, self.epoch, events)
+        self.state = state
+        for event in events:
+            self.conversation.add(event)
+            if self.watch is not None:
+                self.watch(event)
+
+    def _take(self, event: Event) -> None:
+        self.state = apply(self.state, event)
+        self.conversation.add(event)

@@ -1,0 +1,279 @@
+"""The journal in files: one JSONL file a session, in the ``handrail`` harness's own format, readable as it grows.
+
+Three files a session, readable by their owner only. ``ID.jsonl`` holds the events. ``ID.head`` holds the epoch and
+how many bytes of the journal are committed: what stands behind them is an append that was cut off, and is cut away
+by the next one, so that an append is there whole or not at all whenever the process dies. ``ID.inbox`` holds what
+others sent. ``ID.head`` is also the lock that every writer holds while it writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw, Struct
+
+from handrail import files, jsonio
+from handrail.clock import Clock, SystemClock
+from handrail.errors import StoreError
+from handrail.ids import check_id
+from handrail.journal.broken import BrokenJournal
+from handrail.journal.events import AskClosed, AskOpened, Event, RunEnded, Unknown
+from handrail.journal.port import Entry, Posted, SeqConflict, StaleEpoch, check_numbers
+from handrail.journal.vocabulary import Actor
+from handrail.journal.wire import NotAnEvent, decode_event, encode_event
+
+JOURNAL, HEAD, INBOX = ".jsonl", ".head", ".inbox"
+
+POLL_S = 0.2
+"""How often a driver looks for what other processes posted, in seconds."""
+
+_HEAD_BYTES = 42
+_SYNCED = (RunEnded, AskOpened, AskClosed)
+"""What must outlive a power cut: what people were asked and answered, and ends. The rest outlives the process."""
+
+
+class _Head(Struct, frozen=True):
+    """What ``ID.head`` says: the epoch, and the size of the journal without an append that was cut off."""
+
+    epoch: int
+    committed: int
+
+    def spelled(self) -> bytes:
+        return b"%020d %020d\n" % (self.epoch, self.committed)
+
+
+class _Line(Struct, frozen=True):
+    """One line of an inbox: the entry in the shape of the event it will be, and its sender's key."""
+
+    entry: Raw
+    key: str
+
+
+class _Files:
+    """The open files of one session; every method but ``locked`` is called with the lock held."""
+
+    def __init__(self, folder: Path, session: str) -> None:
+        base = folder / check_id(session)
+        self.journal = base.with_name(base.name + JOURNAL)
+        self._inbox = base.with_name(base.name + INBOX)
+        files.make_private_folder(folder)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        self._head = os.open(base.with_name(base.name + HEAD), flags, files.PRIVATE_FILE)
+        self._log: int | None = None
+        self._seen = _Head(0, -1)
+        self._seq = 0
+        self._entries: list[Entry] = []
+        self._inbox_size = 0
+
+    def close(self) -> None:
+        for handle in (self._head, self._log):
+            if handle is not None:
+                os.close(handle)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[_Head]:
+        """Hold the session's lock; gives what its head says."""
+        import fcntl
+
+        fcntl.flock(self._head, fcntl.LOCK_EX)
+        try:
+            yield self._read_head()
+        finally:
+            fcntl.flock(self._head, fcntl.LOCK_UN)
+
+    def _read_head(self) -> _Head:
+        spelled = os.pread(self._head, _HEAD_BYTES, 0)
+        try:
+            epoch, committed = map(int, spelled.split())
+        except ValueError:
+            # A journal that came without its head (it was copied here): what is whole in it is committed.
+            return _Head(0, _whole_bytes(self.journal))
+        size = _size(self.journal)
+        return _Head(epoch, committed if committed <= size else _whole_bytes(self.journal))
+
+    def write_head(self, head: _Head) -> None:
+        os.pwrite(self._head, head.spelled(), 0)
+
+    def last_seq(self, head: _Head) -> int:
+        """The number of the last event, read anew only when somebody else has written."""
+        if head.committed != self._seen.committed:
+            events = self.read(head)
+            self._seq = events[-1].seq if events else 0
+            self._seen = head
+        return self._seq
+
+    def read(self, head: _Head) -> list[Event]:
+        """The committed events; ``BrokenJournal`` for a line that is none."""
+        data = b"" if head.committed == 0 else files.read_bytes(self.journal)[: head.committed]
+        try:
+            return [decode_event(data[start:end]) for start, end in jsonio.iter_lines(data)]
+        except NotAnEvent as problem:
+            raise BrokenJournal(f"{self.journal.name}: {problem}") from problem
+
+    def append(self, head: _Head, events: Sequence[Event], data: bytes) -> None:
+        """Write behind what is committed, then commit."""
+        if self._log is None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+            self._log = os.open(self.journal, flags, files.PRIVATE_FILE)
+        if os.fstat(self._log).st_size != head.committed:
+            os.ftruncate(self._log, head.committed)
+        _write_all(self._log, data, head.committed)
+        if any(isinstance(event.body, _SYNCED) for event in events):
+            os.fsync(self._log)
+        self._seen = _Head(head.epoch, head.committed + len(data))
+        self.write_head(self._seen)
+        self._seq = events[-1].seq
+
+    def entries(self) -> list[Entry]:
+        """The inbox as it stands, read on from where it was read before."""
+        size = _size(self._inbox)
+        if size > self._inbox_size:
+            data = files.read_bytes(self._inbox)[self._inbox_size :]
+            whole = data[: data.rfind(b"\n") + 1]
+            self._entries += [_entry(whole[start:end]) for start, end in jsonio.iter_lines(whole)]
+            self._inbox_size += len(whole)
+        return self._entries
+
+    def post(self, entry: Entry) -> None:
+        """Add ``entry`` to the inbox; a line that was cut off is cut away first."""
+        event = Event(seq=entry.number, by=entry.by, body=entry.body, at=entry.at)
+        line = b'{"entry":%b,"key":%b}\n' % (encode_event(event), jsonio.encode(entry.key))
+        handle = os.open(self._inbox, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, files.PRIVATE_FILE)
+        try:
+            os.ftruncate(handle, self._inbox_size)
+            _write_all(handle, line, self._inbox_size)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        self._entries.append(entry)
+        self._inbox_size += len(line)
+
+
+class FileJournal:
+    """Fulfils ``Journal`` with one folder. Several processes may use it; one drives a session, all may post."""
+
+    def __init__(self, folder: Path | str, clock: Clock | None = None, *, poll_s: float | None = POLL_S) -> None:
+        self.folder = Path(folder)
+        self.poll_s = poll_s
+        self._clock = clock or SystemClock()
+        self._lock = threading.Lock()
+        self._open: dict[str, _Files] = {}
+
+    def close(self) -> None:
+        """Let go of all files; the journal opens them again when it is used."""
+        with self._lock:
+            for opened in self._open.values():
+                opened.close()
+            self._open.clear()
+
+    async def append(self, session: str, expected_seq: int, epoch: int, events: Sequence[Event]) -> None:
+        check_numbers(expected_seq, events)
+        data = b"".join(encode_event(event) + b"\n" for event in events)
+        with self._held(session) as (kept, head):
+            if epoch != head.epoch:
+                raise StaleEpoch(f"session {session} is driven under epoch {head.epoch}, not {epoch}")
+            last = kept.last_seq(head)
+            if expected_seq != last:
+                raise SeqConflict(f"session {session} stands at event {last}, not {expected_seq}")
+            if events:
+                kept.append(head, events, data)
+
+    async def read(self, session: str, after: int = 0) -> tuple[Event, ...]:
+        if not self._path(session, JOURNAL).exists():
+            return ()
+        with self._held(session) as (kept, head):
+            return tuple(event for event in kept.read(head) if event.seq > after)
+
+    async def take_over(self, session: str) -> int:
+        with self._held(session) as (kept, head):
+            raised = _Head(head.epoch + 1, head.committed)
+            kept.write_head(raised)
+            return raised.epoch
+
+    async def post(self, session: str, body: Posted, by: Actor, key: str) -> Entry:
+        with self._held(session) as (kept, _):
+            entries = kept.entries()
+            known = next((entry for entry in entries if entry.key == key), None)
+            if known is not None:
+                return known
+            entry = Entry(number=len(entries) + 1, body=body, by=by, key=key, at=self._clock.now())
+            kept.post(entry)
+            return entry
+
+    async def inbox(self, session: str, after: int = 0) -> tuple[Entry, ...]:
+        if not self._path(session, INBOX).exists():
+            return ()
+        with self._held(session) as (kept, _):
+            return tuple(kept.entries()[after:])
+
+    async def sessions(self) -> tuple[str, ...]:
+        try:
+            found = [path for path in self.folder.iterdir() if path.suffix == JOURNAL and path.stat().st_size]
+        except OSError:
+            return ()
+        began = [(await self._began(path), path.stem) for path in found]
+        return tuple(name for _, name in sorted(began))
+
+    async def _began(self, path: Path) -> str:
+        """When the first event was recorded, as text that sorts; ids sort by time themselves where it has none."""
+        with path.open("rb") as stream:
+            try:
+                at = decode_event(stream.readline().rstrip(b"\n")).at
+            except NotAnEvent:
+                return ""
+        return "" if at is None else at.isoformat()
+
+    def _path(self, session: str, suffix: str) -> Path:
+        return self.folder / (check_id(session) + suffix)
+
+    @contextlib.contextmanager
+    def _held(self, session: str) -> Iterator[tuple[_Files, _Head]]:
+        """The files of ``session`` with their lock held, against other threads and other processes."""
+        with self._lock:
+            try:
+                kept = self._open.get(session)
+                if kept is None:
+                    kept = self._open[session] = _Files(self.folder, session)
+                with kept.locked() as head:
+                    yield kept, head
+            except OSError as problem:
+                if isinstance(problem, StoreError):
+                    raise
+                raise StoreError(f"journal {session} in {self.folder}: {problem.strerror or problem}") from problem
+
+
+def _entry(line: bytes) -> Entry:
+    try:
+        row = msgspec.json.decode(line, type=_Line)
+        event = decode_event(bytes(row.entry))
+    except (msgspec.DecodeError, NotAnEvent) as problem:
+        raise BrokenJournal(f"an inbox holds a line that is no entry: {problem}") from problem
+    if isinstance(event.body, Unknown):
+        raise BrokenJournal(f"an inbox holds an entry of the unknown kind {event.body.type}")
+    body: Posted = event.body  # type: ignore[assignment]
+    return Entry(number=event.seq, body=body, by=event.by, key=row.key, at=event.at)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _whole_bytes(path: Path) -> int:
+    """The size of ``path`` without a last line that has no end."""
+    return 0 if _size(path) == 0 else files.read_bytes(path).rfind(b"\n") + 1
+
+
+def _write_all(handle: int, data: bytes, offset: int) -> None:
+    """Write all of ``data`` at ``offset``; a system call may write less."""
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(handle, view, offset)
+        view, offset = view[written:], offset + written
