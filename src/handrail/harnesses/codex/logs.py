@@ -20,6 +20,7 @@ _END = b"}\n"
 _PIECES = 4
 
 _encode_time = msgspec.json.Encoder().encode
+_WITH_MICROSECONDS = len(b'"2026-05-04T08:00:00.120300Z"')
 
 
 class Logs:
@@ -34,7 +35,7 @@ class Logs:
 
     def at(self, instant: datetime | None) -> None:
         """What is written next happened at ``instant``."""
-        self._stamp = b'{"timestamp":"%b","type":"' % spell_time(instant)
+        self._stamp = b'{"timestamp":"' + spell_time(instant) + b'","type":"'
 
     def line(self, opening: bytes, body: bytes, end: bytes = _END) -> None:
         """Append a line: its type and what stands before ``body``, the body (JSON), and what closes it."""
@@ -45,6 +46,12 @@ class Logs:
         stamp = self._stamp
         self.rows.append((None, len(self._pieces) + _PIECES))
         self._pieces += (stamp, shown, text, b"}}\n", stamp, opening, text, end)
+
+    def typed(self, opening: bytes, text: bytes, end: bytes, proof: bytes, proof_end: bytes) -> None:
+        """Append an item and the event of the same ``text`` that proves that it was typed."""
+        stamp = self._stamp
+        self.rows.append((None, len(self._pieces)))
+        self._pieces += (stamp, opening, text, end, stamp, proof, text, proof_end)
 
     def event(self, payload: Json) -> None:
         """Append an event."""
@@ -74,7 +81,7 @@ def spell_time(instant: datetime | None) -> bytes:
     """An instant as Codex writes it: UTC with milliseconds (finer only where it is finer), nothing for none."""
     if instant is None:
         return b""
-    spelled = _encode_time(instant if instant.tzinfo is UTC else instant.astimezone(UTC))[1:-2]
-    if spelled.endswith(b"000") and b"." in spelled:
-        return spelled[:-3] + b"Z"
-    return spelled + (b"Z" if b"." in spelled else b".000Z")
+    spelled = _encode_time(instant if instant.tzinfo is UTC else instant.astimezone(UTC))
+    if len(spelled) != _WITH_MICROSECONDS:
+        return spelled[1:-2] + b".000Z"
+    return spelled[1:-5] + b"Z" if spelled[-5:-2] == b"000" else spelled[1:-1]

@@ -23,6 +23,8 @@ _ABORTED = (
     "</turn_aborted>"
 )
 _TOLD = b'response_item","payload":{"type":"message","role":"user","content":'
+_TOLD_TEXT = _TOLD + b'[{"type":"input_text","text":'
+_NO_IMAGES = b',"images":[]}}\n'
 _TYPED = b'event_msg","payload":{"type":"user_message","message":'
 # A member is looked up slowly by its enum.
 _PERSON, _PEER, _PROMPT, _STEER = Author.PERSON, Author.PEER, Via.PROMPT, Via.STEER
@@ -153,16 +155,16 @@ class DeliveryWriter:
             via = self._open_turn(texts[0])
             if has_item and not self._is_results:
                 self._lost(None, "message.boundary", "a prompt is a message of its own in Codex")
+            self._turns.prompts += 1
+            if len(blocks) == 1 and _is_plainly_typed(texts[0], via):
+                self._logs.typed(_TOLD_TEXT, jsonio.encode(texts[0].text), b"}]}}\n", _TYPED, _NO_IMAGES)
+                return
         content = [_element(block) for _, block in blocks]
         self._note(content)
-        if not (is_typed and _are_plainly_typed(blocks, via)):
-            self._compare(blocks, content, is_typed, via)
+        self._compare(blocks, content, is_typed, via)
         if is_typed:
-            words = "".join([block.text for block in texts])
-            if "<" in words:
-                words = speakers.typed_text([Element(text=block.text) for block in texts])
-            self._logs.line(_TYPED, jsonio.encode(words), b',"images":[]}}\n')
-            self._turns.prompts += 1
+            words = speakers.typed_text([Element(text=block.text) for block in texts])
+            self._logs.line(_TYPED, jsonio.encode(words), _NO_IMAGES)
 
     def _open_turn(self, first: Text) -> Via:
         """A prompt begins a turn; words spoken into one that runs steer it."""
@@ -207,14 +209,9 @@ def _run(blocks: list[Numbered], place: int) -> int:
     return end
 
 
-def _are_plainly_typed(blocks: list[Numbered], via: Via) -> bool:
-    """Whether a reader of a typed item sees ``blocks`` as they are: a person's texts that open like no marker."""
-    for _, block in blocks:
-        if type(block) is not Text or block.author != _PERSON or block.via != via or block.by is not None:
-            return False
-        if block.text[0] in "<#\n":
-            return False
-    return True
+def _is_plainly_typed(block: Text, via: Via) -> bool:
+    """Whether a reader of a typed item sees ``block`` as it is: a person's text that opens like no marker."""
+    return block.author == _PERSON and block.via == via and block.by is None and block.text[0] not in "<#\n"
 
 
 def _element(block: Block) -> dict[str, str]:
