@@ -60,6 +60,8 @@ def test_prompts_of_a_program_are_unknown() -> None:
     ("text", "author"),
     [
         ("<task-notification>\n<task-id>x</task-id>\n</task-notification>\nRead the output file", "harness"),
+        ("<bash-notification>\n<shell-id>x</shell-id>\n</bash-notification>", "harness"),
+        ("<agent-notification>\n<agent-id>x</agent-id>\n</agent-notification>\nRead it", "harness"),
         ("[SYSTEM NOTIFICATION - NOT USER INPUT]\n<task-notification>x", "harness"),
         ("<system-reminder>\nx</system-reminder>", "harness"),
         ("<user-prompt-submit-hook>x</user-prompt-submit-hook>", "harness"),
@@ -411,3 +413,21 @@ def test_a_sub_agents_own_file_has_its_side_chain_as_its_line() -> None:
     session = rows.session()
     assert [("peer", "find it")] == speakers(session.body)
     assert ("agent-a1", SESSION) == (session.meta.id, session.meta.parent and session.meta.parent.session)
+
+
+def test_a_response_that_stands_there_again_under_other_row_ids_counts_once() -> None:
+    rows = Rows()
+    rows.prompt("go")
+    for _ in range(2):
+        rows.says("I look", id="same")
+        rows.says(call("t1"), id="same")
+        rows.says("and then", call("t2"), id="next")
+        rows.result("t2")
+    rows.says("done")
+    session = rows.session()
+    assert ["go", "I look", "and then", "done"] == texts(session.body)
+    assert [("t1", 1), ("t2", 1)] == [
+        (name, sum(block.id == name for message in session.body for block in message.content if type(block) is ToolUse))
+        for name in ("t1", "t2")
+    ]
+    assert 1 == len(session.tool_pairs())

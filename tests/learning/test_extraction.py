@@ -383,3 +383,29 @@ def test_finding_changes_nothing_in_the_session() -> None:
     copy = Transcript(whole.meta, tuple(whole.body))
     find_interventions(whole)
     assert whole == copy
+
+
+def test_a_stop_written_before_the_refusal_it_belongs_to_is_part_of_it() -> None:
+    late = session(
+        user("go"),
+        agent(bash("c1")),
+        user(result("c1")),
+        user(stop()),
+        agent(bash("c2")),
+        user(refused("c2")),
+        user("no"),
+    )
+    assert told(find_interventions(late)) == [("denial", "no")]
+
+
+def test_a_stop_after_which_the_agent_worked_on_is_a_moment_beside_a_later_refusal() -> None:
+    whole = session(
+        user("go"),
+        agent("I begin"),
+        user(stop()),
+        agent(bash("c1")),
+        user(result("c1")),
+        agent(bash("c2")),
+        user(refused("c2"), "no"),
+    )
+    assert [moment.trigger.value for moment in find_interventions(whole)] == ["interrupt", "denial"]

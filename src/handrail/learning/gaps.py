@@ -42,7 +42,28 @@ class Gap(NamedTuple):
 
 
 def iter_gaps(body: Common) -> Iterator[Gap]:
-    """Every gap of ``body`` that holds an act, in order."""
+    """Every gap of ``body`` that holds an act, in order.
+
+    An agent that was stopped does not go on by itself. Where a lone stop is followed by one response whose call was
+    refused, that response was only written late, and the stop is part of the refusal.
+    """
+    waiting: Gap | None = None
+    for gap in _iter_gaps(body):
+        if waiting is not None:
+            if gap.refusals and gap.start == waiting.end + 1:
+                gap = gap._replace(acts=waiting.acts + gap.acts)
+            else:
+                yield waiting
+            waiting = None
+        if all(type(act) is Stopped for act in gap.acts):
+            waiting = gap
+        else:
+            yield gap
+    if waiting is not None:
+        yield waiting
+
+
+def _iter_gaps(body: Common) -> Iterator[Gap]:
     reader = ActReader(body)
     acts: list[Act] = []
     start = 0

@@ -16,7 +16,8 @@ class Rounds:
     """The responses of a line so far and which call each of them made.
 
     A response is spread over several rows, and so is what answers it. Results join the message that answers the
-    response of their call, wherever they stand.
+    response of their call, wherever they stand. A resumed session may hold responses a second time under other row
+    ids; what a response of the same id said before is left out.
     """
 
     def __init__(self, drafts: Drafts, setting: Setting) -> None:
@@ -24,6 +25,8 @@ class Rounds:
         self._setting = setting
         self._response: Draft | None = None
         self._response_id: str | None = None
+        self._first: dict[str, Draft] = {}
+        self._copied: Draft | None = None
         self._owners: dict[str, Draft] = {}
         self._answered: dict[str, ToolResult] = {}
 
@@ -37,6 +40,8 @@ class Rounds:
             self._response_id = said.id
             draft = self._response = Draft("response", row, [], (index,), (), said)
             self._drafts.all.append(draft)
+            first = self._first.setdefault(said.id, draft) if said.id is not None else draft
+            self._copied = first if first is not draft else None
         else:
             draft.rows += (index,)
             draft.said = said
@@ -49,10 +54,11 @@ class Rounds:
     def _add_blocks(self, content: list[WireBlock], draft: Draft) -> None:
         blocks = draft.blocks
         is_open = bool(blocks)
+        copied = self._copied
         for item in content:
             parse = RESPONSE_BLOCKS.get(item.type, server_result)
             block = parse(item)
-            if block is None or (is_open and block in blocks):
+            if block is None or (is_open and block in blocks) or (copied is not None and _holds(copied, block)):
                 continue
             kind = type(block)
             if kind is ToolUse:
@@ -125,3 +131,10 @@ class Rounds:
         if owner is not None:
             owner.delivery = draft
         return draft
+
+
+def _holds(response: Draft, block: Block) -> bool:
+    """Whether ``response`` has said ``block`` already; a call is known by its id."""
+    if type(block) is ToolUse:
+        return any(type(own) is ToolUse and own.id == block.id for own in response.blocks)
+    return block in response.blocks

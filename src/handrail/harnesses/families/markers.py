@@ -127,6 +127,8 @@ CLAUDE_CODE_TEXTS: tuple[Marker, ...] = (
     Marker(REPAIR_NOTE, _HARNESS, "repair"),
     Marker("<system-reminder>", _HARNESS, "system-reminder", closes="</system-reminder>"),
     Marker("<task-notification>", _HARNESS, "task-notification"),
+    Marker("<bash-notification>", _HARNESS, "task-notification"),
+    Marker("<agent-notification>", _HARNESS, "task-notification"),
     Marker('{"task_id":"', _HARNESS, "task-notification", is_prose=True),
     Marker("[SYSTEM NOTIFICATION - NOT USER INPUT]", _HARNESS, "notification"),
     Marker("<local-command-caveat>", _HARNESS, "caveat", closes="</local-command-caveat>"),
