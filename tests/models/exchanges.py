@@ -16,8 +16,7 @@ from tests.models.conversations import said
 
 pytest.importorskip("pydantic_ai", reason="the provider library is not installed")
 
-from handrail.testing.models import ANTHROPIC, CHAT, GOOGLE, RESPONSES, Spell, adapted
-from handrail.testing.wire import anthropic, google, openai_chat, openai_responses
+from handrail.testing.models import SPELLED, Spell, adapted
 from handrail.testing.wire.server import Received, WireServer
 from handrail.testing.wire.turns import TEXT, Fault, Turn
 
@@ -38,13 +37,6 @@ OTHER = Spec("other", "Does something else.", _VALUE)
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-SPELLS: Mapping[str, Spell] = {
-    ANTHROPIC: anthropic.spell,
-    RESPONSES: openai_responses.spell,
-    CHAT: openai_chat.spell,
-    GOOGLE: google.spell,
-}
-
 
 class Exchange(NamedTuple):
     replies: list[Message]
@@ -63,8 +55,8 @@ def exchanged(
     async def story() -> Exchange:
         messages: tuple[Message, ...] = ()
         replies: list[Message] = []
-        async with WireServer([_spell(name)(turn) for turn in turns]) as server:
-            model = adapted(name, server)
+        answers = [_spell(name)(turn) for turn in turns]
+        async with WireServer(answers) as server, adapted(name, server) as model:
             for message in told:
                 messages = (*messages, message)
                 replies.append((await reply_to(model, ModelRequest(messages=messages))).message)
@@ -78,9 +70,9 @@ def sent(name: str, messages: Sequence[Message] = (), **request: Any) -> Any:
     """The body of one request."""
 
     async def story() -> Any:
-        async with WireServer([_spell(name)(TEXT)]) as server:
-            asked = ModelRequest(messages=tuple(messages) or (said("go"),), **request)
-            await reply_to(adapted(name, server), asked)
+        asked = ModelRequest(messages=tuple(messages) or (said("go"),), **request)
+        async with WireServer([_spell(name)(TEXT)]) as server, adapted(name, server) as model:
+            await reply_to(model, asked)
         return server.requests[0].body
 
     return asyncio.run(story())
@@ -90,9 +82,10 @@ def failed(name: str, fault: Fault) -> list[Received]:
     """What was received of a request that failed with ``fault``."""
 
     async def story() -> list[Received]:
-        async with WireServer([_spell(name)(Turn(content=TEXT.content, fault=fault))]) as server:
+        answer = _spell(name)(Turn(content=TEXT.content, fault=fault))
+        async with WireServer([answer]) as server, adapted(name, server) as model:
             with pytest.raises(ModelError):
-                await reply_to(adapted(name, server), ModelRequest(messages=(said("go"),)))
+                await reply_to(model, ModelRequest(messages=(said("go"),)))
         return server.requests
 
     return asyncio.run(story())
@@ -100,4 +93,4 @@ def failed(name: str, fault: Fault) -> list[Received]:
 
 def _spell(name: str) -> Spell:
     provider = name.partition(":")[0]
-    return next(spell for known, spell in SPELLS.items() if known.partition(":")[0] == provider)
+    return next(spell for known, spell in SPELLED.items() if known.partition(":")[0] == provider)

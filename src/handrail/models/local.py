@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from handrail import ids
 from handrail.errors import MissingExtra
 from handrail.models.endpoints import Api, Endpoint
-from handrail.models.port import Cancellation, Model, ModelInfo, ModelRequest, Streamed
+from handrail.models.port import Cancellation, Model, ModelInfo, ModelRequest, Streamed, close
 
 MODEL = "smollm2-135m-instruct"
 WEIGHTS_VARIABLE = "HANDRAIL_LOCAL_MODEL"
@@ -61,6 +61,11 @@ class LocalModel:
         async with aclosing(model.stream(plain, cancellation)) as stream:
             async for item in stream:
                 yield item
+
+    async def aclose(self) -> None:
+        """Close the connections that the running loop opened; the weights stay loaded."""
+        if self._model is not None:
+            await close(self._model)
 
     def _start(self) -> Model:
         """Load the weights and begin to serve; once, whoever asks first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Mapping
 from contextlib import aclosing
 from enum import StrEnum
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
@@ -169,6 +169,21 @@ class Model(Protocol):
         generator is to be closed when it is left early; the request ends with it.
         """
         ...
+
+
+@runtime_checkable
+class HoldsConnections(Protocol):
+    """A model that keeps connections open between requests."""
+
+    async def aclose(self) -> None:
+        """Close what the running loop opened; the model can be asked again."""
+        ...
+
+
+async def close(model: Model) -> None:
+    """Let go of whatever ``model`` keeps open; for a host that is done with it before its loop ends."""
+    if isinstance(model, HoldsConnections):
+        await model.aclose()
 
 
 async def reply_to(model: Model, request: ModelRequest, cancellation: Cancellation | None = None) -> ModelReply:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from handrail import ids
 from handrail.models.errors import MalformedReply, ModelError
-from handrail.models.port import Cancellation, Model, ModelInfo, ModelReply, ModelRequest, Restarted, Streamed
+from handrail.models.port import Cancellation, Model, ModelInfo, ModelReply, ModelRequest, Restarted, Streamed, close
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -80,6 +80,9 @@ class _Retrying:
                 yield Restarted(attempt=attempt, delay_s=delay_s, code=problem.code, error=problem.message)
             pause = self._sleep(delay_s)
             await (pause if cancellation is None else cancellation.guard(pause))
+
+    async def aclose(self) -> None:
+        await close(self._model)
 
 
 def retrying(

@@ -6,12 +6,12 @@ Nothing is patched and nothing leaves the machine: the adapter talks to a loopba
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from handrail.models.errors import RateLimited
 from handrail.models.names import model_from_name
-from handrail.models.port import Model, ModelRequest
+from handrail.models.port import Model, ModelRequest, close
 from handrail.models.replay import ReplayModel
 from handrail.models.scripted import Item, Reply, ScriptedModel
 from handrail.testing.contracts.model import ERROR_OF, ModelCase
@@ -54,19 +54,25 @@ async def replaying(turns: Sequence[Turn]) -> AsyncGenerator[Model]:
     yield ReplayModel(Transcript(Meta(model="recorded"), tuple(body)))
 
 
-def adapted(name: str, server: WireServer) -> Model:
-    """The model called ``name``, asked at ``server``."""
+@asynccontextmanager
+async def adapted(name: str, server: WireServer) -> AsyncGenerator[Model]:
+    """The model called ``name``, asked at ``server``; its connections are closed at the end."""
     path = "/v1" if name.startswith("openai") else ""
-    return model_from_name(name, base_url=server.url + path, api_key="played", environ={})
+    model = model_from_name(name, base_url=server.url + path, api_key="played", environ={})
+    try:
+        yield model
+    finally:
+        await close(model)
 
 
-def over_the_wire(name: str, spell: Spell) -> Callable[[Sequence[Turn]], AbstractAsyncContextManager[Model]]:
-    """How to open the adapter's model ``name`` in front of a server that spells turns with ``spell``."""
+def over_the_wire(name: str) -> Callable[[Sequence[Turn]], AbstractAsyncContextManager[Model]]:
+    """How to open the adapter's model ``name`` in front of a server that plays its provider."""
 
     @asynccontextmanager
     async def plays(turns: Sequence[Turn]) -> AsyncGenerator[Model]:
-        async with WireServer([spell(turn) for turn in turns]) as server:
-            yield adapted(name, server)
+        answers = [SPELLED[name](turn) for turn in turns]
+        async with WireServer(answers) as server, adapted(name, server) as model:
+            yield model
 
     return plays
 
@@ -76,6 +82,14 @@ RESPONSES = f"openai-responses:{openai_responses.MODEL}"
 CHAT = f"openai:{openai_chat.MODEL}"
 GOOGLE = f"google:{google.MODEL}"
 
+SPELLED: Mapping[str, Spell] = {
+    ANTHROPIC: anthropic.spell,
+    RESPONSES: openai_responses.spell,
+    CHAT: openai_chat.spell,
+    GOOGLE: google.spell,
+}
+"""How each model of a provider has its turns spelled."""
+
 _SEALED = Thinking("", encrypted="c2VhbGVk")
 
 MODEL_CASES: tuple[ModelCase, ...] = (
@@ -83,18 +97,18 @@ MODEL_CASES: tuple[ModelCase, ...] = (
     ModelCase("replaying", replaying, faults=frozenset(), thinking=(Thinking("Hm.", signature="s"),), hangs=False),
     ModelCase(
         "anthropic",
-        over_the_wire(ANTHROPIC, anthropic.spell),
+        over_the_wire(ANTHROPIC),
         thinking=(Thinking("Let me see what is there.", signature="c2lnbmF0dXJl"), _SEALED),
     ),
     ModelCase(
         "openai responses",
-        over_the_wire(RESPONSES, openai_responses.spell),
+        over_the_wire(RESPONSES),
         thinking=(Thinking("Looking at what is there.", encrypted="ZW5jcnlwdGVk"), _SEALED),
     ),
-    ModelCase("openai chat", over_the_wire(CHAT, openai_chat.spell), thinking=(Thinking("Let me see."),)),
+    ModelCase("openai chat", over_the_wire(CHAT), thinking=(Thinking("Let me see."),)),
     ModelCase(
         "google",
-        over_the_wire(GOOGLE, google.spell),
+        over_the_wire(GOOGLE),
         faults=frozenset(Fault) - {Fault.QUOTA_SPENT, Fault.OVERLOADED_MID_WAY},
         thinking=(Thinking("Let me see what is there."),),
         breaks_calls=False,

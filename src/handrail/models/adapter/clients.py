@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
+import httpx2
 from pydantic_ai.models import Model as LibraryModel
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.google import GoogleModel
@@ -20,21 +24,55 @@ _WITHOUT_REASONING = re.compile(r"(ft:)?(gpt-(3|4)|chatgpt-)")
 _NO_KEY = "none"
 """What is sent where no key is needed: the libraries refuse to send nothing."""
 
+_TIMEOUT_S = 600.0
+"""How long a provider may say nothing: a model that thinks hard streams nothing for minutes."""
 
-def library_model(endpoint: Endpoint) -> LibraryModel:
+_CONNECT_TIMEOUT_S = 10.0
+
+
+_opened: ContextVar[list[httpx2.Response]] = ContextVar("opened")
+
+
+@contextmanager
+def noting_responses() -> Iterator[list[httpx2.Response]]:
+    """Note every HTTP response that begins in here, in this task and those it starts.
+
+    Not every SDK closes one that is left early; who has them can.
+    """
+    noted: list[httpx2.Response] = []
+    token = _opened.set(noted)
+    try:
+        yield noted
+    finally:
+        _opened.reset(token)
+
+
+async def _note(response: httpx2.Response) -> None:
+    _opened.get([]).append(response)
+
+
+def http_client() -> httpx2.AsyncClient:
+    """What requests go through; its connections belong to the loop it is first used in."""
+    timeout = httpx2.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
+    return httpx2.AsyncClient(timeout=timeout, follow_redirects=True, event_hooks={"response": [_note]})
+
+
+def library_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> LibraryModel:
     """The library's model for ``endpoint``; no request is made."""
-    key = endpoint.key or _NO_KEY
+    key, url = endpoint.key or _NO_KEY, endpoint.base_url
     match endpoint.api:
         case Api.ANTHROPIC:
-            return AnthropicModel(endpoint.model, provider=AnthropicProvider(api_key=key, base_url=endpoint.base_url))
+            return AnthropicModel(
+                endpoint.model, provider=AnthropicProvider(api_key=key, base_url=url, http_client=http)
+            )
         case Api.RESPONSES:
-            provider = OpenAIProvider(api_key=key, base_url=endpoint.base_url)
+            provider = OpenAIProvider(api_key=key, base_url=url, http_client=http)
             return OpenAIResponsesModel(endpoint.model, provider=provider, profile=_reasoning_profile(endpoint.model))
         case Api.CHAT:
-            provider = OpenAIProvider(api_key=key, base_url=endpoint.base_url)
+            provider = OpenAIProvider(api_key=key, base_url=url, http_client=http)
             return OpenAIChatModel(endpoint.model, provider=provider, profile=_chat_profile(endpoint))
         case Api.GOOGLE:
-            return GoogleModel(endpoint.model, provider=GoogleProvider(api_key=key, base_url=endpoint.base_url))
+            return GoogleModel(endpoint.model, provider=GoogleProvider(api_key=key, base_url=url, http_client=http))
 
 
 def _chat_profile(endpoint: Endpoint) -> OpenAIModelProfile | None:

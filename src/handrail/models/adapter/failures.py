@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pydantic import ValidationError
 from pydantic_ai import exceptions as library
 
 from handrail.models.errors import (
@@ -16,8 +17,8 @@ from handrail.models.errors import (
     RateLimited,
 )
 
-FAILURES = (library.AgentRunError, library.UserError, ValueError)
-"""What the library raises when there is no reply. A ``ValueError`` is a body that could not be read."""
+FAILURES = (library.AgentRunError, library.UserError, NotImplementedError, ValidationError)
+"""What the library raises when there is no reply: for a request that it cannot spell, and for a body it cannot read."""
 
 _BY_CATEGORY: tuple[tuple[type[library.ModelAPIError], type[ModelError]], ...] = (
     (library.ModelRateLimitError, RateLimited),
@@ -36,7 +37,7 @@ def model_error(problem: Exception) -> ModelError:
     """``problem``, one of ``FAILURES``, as the error of the port."""
     if isinstance(problem, ModelError):
         return problem
-    if isinstance(problem, library.UserError):
+    if isinstance(problem, library.UserError | NotImplementedError):
         return BadRequest(str(problem))
     if not isinstance(problem, library.ModelAPIError):
         return MalformedReply(f"the reply could not be read: {problem}")

@@ -72,13 +72,18 @@ def _decided(block: Decision) -> str:
 
 
 def _attached(block: Artifact) -> Iterator[UserContent]:
+    """A named file: its text, or itself where every provider can look at such; of others only that it is there."""
+    kind = block.media_type or ""
     if block.text is not None:
         yield f"{block.name}:\n{block.text}"
-    elif block.data is not None and block.media_type is not None:
+    elif block.data is not None and kind.startswith("text/"):
+        yield f"{block.name}:\n{_binary(kind, block.data).data.decode('utf-8', 'replace')}"
+    elif block.data is not None and (kind == "application/pdf" or kind.startswith("image/")):
         yield f"{block.name}:"
-        yield _binary(block.media_type, block.data)
+        yield _binary(kind, block.data)
     else:
-        yield f"{block.name} ({block.path})" if block.path else block.name
+        details = ", ".join(filter(None, (block.path, kind)))
+        yield f"{block.name} ({details})" if details else block.name
 
 
 def result_content(block: ToolResult) -> str | list[str | Picture]:

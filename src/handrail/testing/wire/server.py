@@ -71,17 +71,21 @@ class WireServer:
         task.add_done_callback(self._connections.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer requests on one connection until either side ends it."""
         try:
-            self.requests.append(await _read_request(reader))
-            answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-            await self._answer(answer, reader, writer)
-        except (asyncio.IncompleteReadError, ConnectionError):
+            while (request := await _read_request(reader)) is not None:
+                self.requests.append(request)
+                answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+                if not await self._answer(answer, reader, writer):
+                    return
+        except ConnectionError:
             self.abandoned.set()
         finally:
             writer.close()
 
-    async def _answer(self, answer: Played, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        headers = {**answer.headers, "transfer-encoding": "chunked", "connection": "close"}
+    async def _answer(self, answer: Played, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Send ``answer``; whether the connection can be used again."""
+        headers = {**answer.headers, "transfer-encoding": "chunked"}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         writer.write(f"HTTP/1.1 {answer.status} Played\r\n{head}\r\n".encode())
         for chunk in answer.chunks:
@@ -94,10 +98,16 @@ class WireServer:
         elif not answer.is_cut:
             writer.write(b"0\r\n\r\n")
             await writer.drain()
+        return not (answer.hangs or answer.is_cut)
 
 
-async def _read_request(reader: asyncio.StreamReader) -> Received:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+async def _read_request(reader: asyncio.StreamReader) -> Received | None:
+    """The next request; None when the client has no more."""
+    try:
+        raw_head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    head = raw_head.decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ", 2)
     headers = {
         name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)
