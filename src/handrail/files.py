@@ -9,14 +9,16 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from handrail.errors import StoreError
+from handrail.errors import HandrailError, StoreError
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
+CHUNK_BYTES = 1 << 20
 
 _TEMPORARY = ".handrail-"
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
@@ -35,6 +37,16 @@ def write_atomically(path: Path, data: bytes, *, replace: bool = False) -> None:
     The bytes reach the disk before the name does. Without ``replace`` an existing file is left alone and
     ``StoreError`` is raised, with no window in which another writer could be overwritten.
     """
+    write_stream_atomically(path, (data,), replace=replace)
+
+
+def write_stream_atomically(
+    path: Path, chunks: Iterable[bytes], *, replace: bool = False, check: Callable[[Path], None] | None = None
+) -> None:
+    """As ``write_atomically``, for what comes in ``chunks``.
+
+    ``check`` is given the file before it gets its name; what it raises is raised, and nothing is left behind.
+    """
     try:
         make_private_folder(path.parent)
         handle, name = tempfile.mkstemp(prefix=_TEMPORARY, suffix=".tmp", dir=path.parent)
@@ -43,13 +55,18 @@ def write_atomically(path: Path, data: bytes, *, replace: bool = False) -> None:
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            for chunk in chunks:
+                stream.write(chunk)
             stream.flush()
             os.fsync(stream.fileno())
+        if check is not None:
+            check(temporary)
         if replace:
             temporary.replace(path)
         else:
             _publish_new(temporary, path)
+    except HandrailError:
+        raise
     except FileExistsError as problem:
         hint = "choose another name; nothing was overwritten"
         raise StoreError(f"{_shown(path)} exists already", hint=hint) from problem
@@ -98,6 +115,95 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as problem:
         raise _store_error("cannot read", path, problem) from problem
+
+
+class OpenFile:
+    """A regular file, open for reading: its bytes as they were when it was opened, read in stretches.
+
+    Raises ``StoreError`` for anything that is no regular file, and when the file shrinks while it is read. Neither
+    opening nor reading ever waits.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_BINARY", 0))
+        except (OSError, ValueError) as problem:
+            raise _store_error("cannot read", path, problem) from problem
+        self.path = path
+        found = os.fstat(self._handle)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(self._handle)
+            raise StoreError(f"{_shown(path)} is no regular file")
+        self.size = found.st_size
+        self.modified_at_s = found.st_mtime
+        self._mark = _mark(found)
+
+    def __enter__(self) -> OpenFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes in order, ``CHUNK_BYTES`` at a time."""
+        for start in range(0, self.size, CHUNK_BYTES):
+            yield self.read(start, start + CHUNK_BYTES)
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes from ``start`` to ``end``, fewer where the file ends before."""
+        pieces: list[bytes] = []
+        end = min(end, self.size)
+        while start < end:
+            try:
+                piece = os.pread(self._handle, end - start, start)
+            except OSError as problem:
+                raise _store_error("cannot read", self.path, problem) from problem
+            if not piece:
+                raise StoreError(f"{_shown(self.path)} was cut while it was read")
+            pieces.append(piece)
+            start += len(piece)
+        return b"".join(pieces)
+
+    def has_changed(self) -> bool:
+        """Whether the file under that name is another one now, or was written since it was opened."""
+        try:
+            return _mark(self.path.stat()) != self._mark
+        except OSError:
+            return True
+
+    def is_same_as(self, other: Path) -> bool:
+        """Whether ``other`` is this very file, by whatever name."""
+        try:
+            found = other.stat()
+        except (OSError, ValueError):
+            return False
+        return (found.st_dev, found.st_ino) == self._mark[:2]
+
+    def writers(self) -> tuple[int, ...]:
+        """The processes that have the file open for writing, as far as the system tells (Linux, own processes)."""
+        return tuple(_find_writers(*self._mark[:2]))
+
+
+def _mark(found: os.stat_result) -> tuple[int, int, int, int]:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _find_writers(device: int, inode: int) -> Iterator[int]:
+    for process in Path("/proc").glob("[0-9]*"):
+        # A process may end, or belong to somebody else, at any step of this.
+        with contextlib.suppress(OSError, ValueError):
+            for link in (process / "fd").iterdir():
+                found = link.stat()
+                if (found.st_dev, found.st_ino) == (device, inode) and _may_write(process / "fdinfo" / link.name):
+                    yield int(process.name)
+                    break
+
+
+def _may_write(described: Path) -> bool:
+    for line in described.read_text().splitlines():
+        if line.startswith("flags:"):
+            return int(line.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY
+    return False
 
 
 @contextlib.contextmanager

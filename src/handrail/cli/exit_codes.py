@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """``PROBLEMS``: done as asked, but parts of a session could not be read or were left out of what was written."""
+    """``PROBLEMS``: done as asked, but a session is damaged, or parts of it were left out of what was written."""
 
     OK = 0
     ERROR = 1
@@ -21,7 +21,7 @@ MEANINGS = {
     ExitCode.OK: "done",
     ExitCode.ERROR: "an error: nothing was done",
     ExitCode.USAGE: "the command line was wrong",
-    ExitCode.PROBLEMS: "done, but records of the source are damaged and were left out",
+    ExitCode.PROBLEMS: "done, but a session is damaged; what cannot be read was left out of what was written",
     ExitCode.UNREADABLE: "a file, a store or a session could not be read or written",
     ExitCode.NOT_FOUND: "no session answers to that reference, or several do",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",

@@ -75,6 +75,11 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     told: frozenset[str] = frozenset()
 
     @property
+    def is_session(self) -> bool:
+        """Whether there is a session in it at all."""
+        return all(finding.severity is not Severity.UNREADABLE for finding in self.findings)
+
+    @property
     def is_damaged(self) -> bool:
         """Whether anything is more than a note."""
         return any(finding.severity is not Severity.NOTE for finding in self.findings)
@@ -238,12 +243,12 @@ def merged(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     kept: list[Edit] = []
     at = 0
     for edit in ordered:
-        if edit.is_wound:
-            while at < len(replaced) and replaced[at].end < edit.start:
-                at += 1
-            if at < len(replaced) and replaced[at].start <= edit.start and edit.end <= replaced[at].end:
-                continue
-        kept.append(edit)
+        while at < len(replaced) and replaced[at].end < edit.start:
+            at += 1
+        # A wound at the border of two stretches may belong to either.
+        around = replaced[at : at + 2] if edit.is_wound else []
+        if not any(other.start <= edit.start and edit.end <= other.end for other in around):
+            kept.append(edit)
     return tuple(kept)
 
 

@@ -122,7 +122,7 @@ def _line_findings(outlook: Outlook) -> Iterator[Finding]:
     breaks = set(outlook.resumed.walk)
     known = {row.uuid for row in rows}
     for index, row in enumerate(rows):
-        if row.parentUuid is None or row.parentUuid in known or outlook.view.is_gone(index) or not index:
+        if row.parentUuid is None or row.parentUuid in known or outlook.view.is_gone(index):
             continue
         is_costly = bool(lost) and index in breaks
         message = "the parent of a row was never written: a resume ends here" if is_costly else _DANGLING
@@ -144,11 +144,11 @@ _DANGLING = "the parent of a row was never written; nothing is lost by it"
 def _other(outlook: Outlook, other: OtherLine, code: str, severity: Severity, remedy: Remedy) -> Finding:
     entries = outlook.ledger.entries
     turns = outlook.turns(other.rows)
-    who = f"{counted(turns.count, 'turn')}, {turns.persons:,} of them typed,"
+    who = f"{counted(turns.count, 'turn')} ({turns.persons:,} typed by a person)"
     branch = next(outlook.ledger.rows[index].uuid for index in other.rows if outlook.is_turn(index))
-    message = f"{who} were left when somebody went back" if code == "rewind" else f"{who} are off the main line"
+    message = f"somebody went back and left {who}"
     if code != "rewind":
-        message += " though nobody went back: what came after was hung on an older row"
+        message = f"off the main line though nobody went back: {who}; what came after was hung on an older row"
     return _found(code, severity, [entries[index] for index in other.rows], message, remedy, branch)
 
 

@@ -70,14 +70,22 @@ def _is_chain(rows: list[Row]) -> bool:
     """Whether every row with an id is the child of the one before it, which needs no tree."""
     last: str | None = None
     seen: set[str] = set()
+    has_sides = False
     for row in rows:
         uuid = row.uuid
         if uuid is not None:
-            if row.parentUuid != last or uuid in seen or row.isSidechain:
+            if row.parentUuid != last or uuid in seen:
                 return False
+            if row.isSidechain:
+                has_sides = True
             seen.add(uuid)
             last = uuid
-    return True
+    return not has_sides or not _has_main(rows)
+
+
+def _has_main(rows: list[Row]) -> bool:
+    """Whether any turn is not of a side chain."""
+    return any(row.is_talk and not row.isSidechain for row in rows)
 
 
 class _Tree:
@@ -94,7 +102,7 @@ class _Tree:
         self._link()
 
     def _collect(self) -> None:
-        main = any(row.is_talk and not row.isSidechain for row in self.rows)
+        main = _has_main(self.rows)
         by_id, nodes = self.by_id, self.nodes
         for index, row in enumerate(self.rows):
             uuid = row.uuid

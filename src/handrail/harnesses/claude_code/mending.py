@@ -54,6 +54,7 @@ class _Mending:
         if wishes.images is not None:
             self._replace_images()
         order, walk = self._lines(wishes.branch)
+        self._bridge_the_rest(order)
         order = self._answer_calls(order, walk)
         for index, new in view.renamed.items():
             self.layout.replace(index, ("uuid",), jsonio.encode(new), "new_uuid", "the id belongs to another row")
@@ -80,6 +81,17 @@ class _Mending:
         if branch is None and order == everything and not outlook.stranded and not outlook.lost(mended):
             return order, list(reversed(mended.walk))
         return order, straighten(view, order, wanted, outlook.is_turn)
+
+    def _bridge_the_rest(self, order: list[int]) -> None:
+        """Give every row whose parent is missing the row before it, though no resume needs it; none, if it is first."""
+        view = self.outlook.view
+        known = view.by_id
+        before: str | None = None
+        for index in order:
+            row = view.rows[index]
+            if row.parentUuid is not None and row.parentUuid not in known:
+                view.relink(index, before)
+            before = row.uuid or before
 
     def _rows_of(self, branch: str) -> tuple[int, ...]:
         for other in self.outlook.lines.others:

@@ -35,7 +35,7 @@ def place_late_results(view: View, order: list[int], live: Iterable[int]) -> lis
     """``order`` with results that stand after the end of the line, but answer a call before it, behind that call."""
     rows = view.rows
     wanted = set(live)
-    said = [index for index in order if index in wanted and _is_said(rows[index])]
+    said = [index for index in order if index in wanted and rows[index].uuid is not None and _is_said(rows[index])]
     if not said:
         return order
     last = order.index(said[-1])

@@ -107,7 +107,7 @@ def _lost_findings(outlook: Outlook) -> Iterator[Finding]:
 def _rewinds(ledger: Ledger) -> Iterator[Finding]:
     for entry in ledger.entries:
         if entry.undone:
-            message = f"{counted(entry.undone, 'turn')} were taken back when somebody went back"
+            message = f"somebody went back and left {counted(entry.undone, 'turn')}"
             yield _found("rewind", _NOTE, [entry], message, Remedy.NONE)
 
 

@@ -105,24 +105,35 @@ def _touched(entries: list[Entry], wounds: list[Edit]) -> Iterable[int]:
 
 
 def _copies(entries: list[Entry]) -> dict[int, int]:
-    """Rows that repeat the one right before them, and stretches that repeat an earlier one row by row."""
+    """Stretches that repeat an earlier one row by row, and rows that repeat the one right before them."""
     places: dict[int, int] = {}
     found: dict[int, int] = {}
     run: list[tuple[int, int]] = []
     for index, entry in enumerate(entries):
-        earlier = places.get(entry.digest)
-        if run and earlier != run[-1][1] + 1:
+        earlier = places.setdefault(entry.digest, index)
+        if run and (earlier == index or earlier != run[-1][1] + 1):
             found |= _kept_run(entries, run)
             run = []
-        if earlier is None:
-            places[entry.digest] = index
-        elif earlier == index - 1 or ((index - 1) in found and found[index - 1] == earlier):
-            found[index] = earlier
-        else:
+        if earlier != index:
             run.append((index, earlier))
-    return found | _kept_run(entries, run)
+    found |= _kept_run(entries, run)
+    last: int | None = None
+    for index, entry in enumerate(entries):
+        if index in found:
+            continue
+        if last is not None and entries[last].digest == entry.digest:
+            found[index] = last
+        else:
+            last = index
+    return found
 
 
 def _kept_run(entries: list[Entry], run: list[tuple[int, int]]) -> dict[int, int]:
+    """The run, when it is history written again.
+
+    An item whose event comes right behind the run stays: without it the event would prove no prompt.
+    """
+    if run and run[-1][0] + 1 < len(entries) and entries[run[-1][0] + 1].is_prompt:
+        run = run[:-1]
     is_talk = any(entries[index].type == ITEM and entries[index].kind != "reasoning" for index, _ in run)
     return dict(run) if len(run) >= _RUN and is_talk else {}

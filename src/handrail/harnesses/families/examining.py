@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from handrail.harnesses.families.rescue import Damage, lenient, rescue_line
 from handrail.jsonio import BOM, iter_chunk_lines
-from handrail.transcripts.repair import Edit, Finding, Remedy, Severity, counted
+from handrail.transcripts.repair import Edit, Finding, Remedy, Severity, counted, merged, splice
 
 Row = TypeVar("Row")
 
@@ -39,9 +39,9 @@ _STOPS = frozenset({"bom", "nul", "glued", "cut_record", "torn_tail", "not_stric
 
 
 class Examined(NamedTuple, Generic[Row]):
-    """One record: its bytes, where they stand, and the line they stand on (``line_end`` is past the line feed).
+    """One record: its bytes as they will be once mended, where they stand, and the line they stand on.
 
-    ``is_alone``: nothing else stands on the line but white space and NUL bytes.
+    ``line_end`` is past the line feed. ``is_alone``: nothing else stands on the line but white space and NUL bytes.
     """
 
     row: Row
@@ -114,13 +114,22 @@ class Examiner(Generic[Row]):
         self._mend_gaps(offset, line, line_end, spans, damages)
         is_alone = len(spans) == 1 and not _beside(line, spans[0]).strip(_WHITE + b"\x00")
         for value, (start, end) in objects:
-            row, lost = lenient(value, self._info)
-            if lost:
-                message = f"fields of a type the format does not know ({', '.join(lost[:4])}); kept as they are"
-                self.notes.append(_note("wrong_type", offset + start, offset + end, message))
-            raw = line[start:end]
-            self._mend_record(offset + start, raw)
-            yield Examined(row, raw, offset + start, offset + end, offset, line_end, is_alone)
+            mended = self._mend_record(offset + start, line[start:end])
+            row = self._row(mended, value, offset + start, offset + end)
+            yield Examined(row, mended, offset + start, offset + end, offset, line_end, is_alone)
+
+    def _row(self, mended: bytes, value: dict[str, Any], start: int, end: int) -> Row:
+        """The row of a record: as an undamaged one is read where its mended bytes allow it, else field by field."""
+        try:
+            return self._decoder.decode(mended)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            pass
+        row: Row
+        row, lost = lenient(value, self._info)
+        if lost:
+            message = f"fields of a type the format does not know ({', '.join(lost[:4])}); kept as they are"
+            self.notes.append(_note("wrong_type", start, end, message))
+        return row
 
     def _mend_gaps(
         self, offset: int, line: bytes, line_end: int, spans: list[tuple[int, int]], damages: list[Damage]
@@ -160,8 +169,9 @@ class Examiner(Generic[Row]):
         kind, message = _stub(damages, 0, len(line))
         self._wound(offset, line_end, b"", kind, f"{message} ({len(line):,} bytes)", is_loss=True)
 
-    def _mend_record(self, offset: int, raw: bytes) -> None:
-        """Make a record strict JSON that says the same."""
+    def _mend_record(self, offset: int, raw: bytes) -> bytes:
+        """Make a record strict JSON that says the same; the bytes it will have."""
+        known = len(self.wounds)
         for found in _NUL.finditer(raw):
             size = found.end() - found.start()
             self._wound(offset + found.start(), offset + found.end(), b"", "nul", counted(size, "NUL byte"))
@@ -176,6 +186,11 @@ class Examiner(Generic[Row]):
                     self._wound(offset + found.start(1), offset + found.end(1), b"null", "not_strict", message)
         if not raw.isascii():
             self._mend_text(offset, raw)
+        own = [
+            Edit(wound.start - offset, wound.end - offset, wound.new, wound.kind, wound.message)
+            for wound in self.wounds[known:]
+        ]
+        return b"".join(splice((raw,), merged(own)))
 
     def _mend_text(self, offset: int, raw: bytes) -> None:
         try:

@@ -105,7 +105,8 @@ class Layout:
             return Edit(entry.line_start, entry.line_end, b"", change.kind, change.message, change.is_loss)
         is_first = index == 0 or self.entries[index - 1].line_start != entry.line_start
         is_last = index + 1 == len(self.entries) or self.entries[index + 1].line_start != entry.line_start
-        new = b"" if is_first or is_last else b"\n"
+        is_end = is_last and entry.end == entry.line_end
+        new = b"\n" if is_end or not (is_first or is_last) else b""
         return Edit(entry.start, entry.end, new, change.kind, change.message, change.is_loss)
 
     def _inner_edits(self, index: int) -> Iterator[Edit]:

@@ -1,0 +1,34 @@
+"""``handrail doctor``."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import click
+
+from handrail import app
+from handrail.cli.options import from_option, shared_options
+from handrail.cli.surface import Surface
+
+
+@click.command("doctor")
+@click.argument("reference", metavar="[SESSION]", required=False)
+@click.option("--all", "everything", is_flag=True, help="Every session of this machine (as without a SESSION).")
+@click.option("--notes", is_flag=True, help="Notes too, where all sessions are looked at.")
+@from_option
+@shared_options
+@click.pass_obj
+def COMMAND(surface: Surface, reference: str | None, everything: bool, notes: bool, harness: str | None) -> None:
+    """Say what is wrong with a session, or with all of them.
+
+    SESSION is an id, the unique start of one, an exact title, or a file. Each finding has a stable code, a place in
+    the file, what it costs and the command that helps. Nothing is changed. Ends with 0 when there is nothing but
+    notes, 3 when something is damaged, 4 when something could not be read.
+    """
+    from handrail.cli.views.doctor import finish_doctor, render_doctor
+
+    if reference is not None and everything:
+        raise click.UsageError("--all looks at every session: name one or give --all, not both")
+    found = app.doctor(surface.machine(), reference, harness=harness, on_progress=surface.progress("session"))
+    surface.emit(found, partial(render_doctor, with_notes=notes or reference is not None))
+    finish_doctor(found, surface)
