@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from handrail import app
+from handrail.errors import UnconvertibleSession
 from handrail.testing.builders import ClaudeCodeSession
 from handrail.testing.builders.claude_code import say
 
@@ -43,3 +46,12 @@ def test_standard_input_is_the_bytes_that_came_and_nothing_beside_them(tmp_path:
     data = _session_with_a_subagent(tmp_path).read_bytes()
     opened = app.open_session(app.open_machine({}, only_given=True), "-", stdin=lambda: data)
     assert opened.info.codec.render(opened.native) == data
+
+
+def test_a_session_of_which_nothing_can_be_written_is_refused_and_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "notices.json"
+    notice = '{"role": "user", "content": [{"type": "text", "text": "built", "author": "harness"}]}'
+    path.write_text('{"id": "a", "messages": [' + notice + "]}")
+    machine = app.open_machine({}, only_given=True)
+    with pytest.raises(UnconvertibleSession, match=r"no message of .*harness"):
+        app.convert(machine, str(path), "claude_code", harness="simple")

@@ -11,7 +11,7 @@ from msgspec import Struct
 from handrail import harnesses
 from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.app.opening import Opened, Source, open_session
-from handrail.errors import MalformedSession, StoreError
+from handrail.errors import MalformedSession, StoreError, UnconvertibleSession
 from handrail.files import write_atomically
 from handrail.ids import check_id
 from handrail.transcripts.codec import Fault, LossItem
@@ -78,7 +78,8 @@ def crop(machine: Machine, text: str, *, harness: str | None = None, stdin: Stdi
 def convert(machine: Machine, text: str, to: str, *, harness: str | None = None, stdin: Stdin | None = None) -> Draft:
     """The session (or its range) as harness ``to`` would have written it.
 
-    Into its own harness it is a copy with nothing lost.
+    Into its own harness it is a copy with nothing lost. Raises ``UnconvertibleSession`` where nothing of it can be
+    written: what only a harness said is no turn of anybody in another.
     """
     target = machine.info(to)
     opened = open_session(machine, text, harness=harness, stdin=stdin)
@@ -88,6 +89,9 @@ def convert(machine: Machine, text: str, to: str, *, harness: str | None = None,
         return _native_draft(opened, opened.spans() if opened.ranges else None)
     session = opened.session.crop_to(opened.spans()) if opened.ranges else opened.session
     native, loss = harnesses.convert(session, target)
+    if not loss.uids and not target.codec.to_common(native).body:
+        why = "; ".join(dict.fromkeys(item.why for item in loss.items)) or "it holds nothing that can be said there"
+        raise UnconvertibleSession(f"no message of {opened.source.locator} can be written for {target.name}: {why}")
     return Draft(
         source=opened.source,
         harness=target.name,
