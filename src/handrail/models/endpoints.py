@@ -75,7 +75,9 @@ def endpoint_of(
     provider = PROVIDERS.get(prefix)
     if provider is None or not colon or not model:
         known = ", ".join(PROVIDERS)
-        raise UnknownName(f"no model {name!r}", hint=f"write PROVIDER:MODEL, or local; providers are {known}")
+        raise UnknownName(
+            f"no model {name!r}", hint=f"write PROVIDER:MODEL, local, or scripted:FILE; providers are {known}"
+        )
     given = base_url or next((environ[one] for one in provider.base_urls if environ.get(one)), None)
     key = key or next((environ[one] for one in provider.keys if environ.get(one)), None)
     if key is None and provider.keys and given is None:

@@ -89,3 +89,10 @@ class ScriptEnded(ModelError, LookupError):
     """A model that plays a script or a recording was asked for more than that holds."""
 
     code = "script_ended"
+
+
+class MalformedScript(HandrailError, ValueError):
+    """A file that is to be played by a scripted model is no script."""
+
+    code = "malformed_script"
+    exit_code = 2
