@@ -80,7 +80,8 @@ def codex_rows() -> list[dict[str, Any]]:
 def _claude(session: str, day: int, minute: int, role: str, content: Any, **more: Any) -> dict[str, Any]:
     message: dict[str, Any] = {"role": role, "content": content}
     if role == "assistant":
-        message |= {"id": f"msg_{minute}", "type": "message", "model": "claude-opus-4-5", "stop_reason": "end_turn"}
+        id = f"msg_{session[:8]}_{minute}"
+        message |= {"id": id, "type": "message", "model": "claude-opus-4-5", "stop_reason": "end_turn"}
     return {
         "parentUuid": None if minute == 0 else f"{session[:8]}-row-{minute - 1}",
         "isSidechain": False,

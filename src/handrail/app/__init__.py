@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from handrail.app.surveying import HarnessRow as HarnessRow
     from handrail.app.surveying import Overview as Overview
     from handrail.app.surveying import overview as overview
+    from handrail.app.tallying import Figures as Figures
+    from handrail.app.tallying import Group as Group
+    from handrail.app.tallying import Stats as Stats
+    from handrail.app.tallying import stats as stats
     from handrail.app.writing import Draft as Draft
     from handrail.app.writing import Written as Written
     from handrail.app.writing import convert as convert
@@ -65,6 +69,7 @@ _HOMES = {
     "sampling": "Demo demo",
     "showing": "BranchNote Shown show",
     "surveying": "HarnessRow Overview overview",
+    "tallying": "Figures Group Stats stats",
     "writing": "Draft Written convert crop export save",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -38,9 +38,22 @@ def day(moment: datetime | None, zone: tzinfo | None) -> str:
     return moment.astimezone(zone).strftime("%Y-%m-%d") if moment else UNKNOWN
 
 
-def count(number: int, noun: str) -> str:
-    """``1 session``, ``2 sessions``, ``1,200 sessions``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def count(number: int, noun: str, nouns: str | None = None) -> str:
+    """``1 session``, ``2 sessions``, ``1,200 sessions``; ``nouns`` where the plural is not the noun and an s."""
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def amount(number: int) -> str:
+    """``number`` in three figures: ``999``, ``1.20k``, ``34.5M``, ``124G``."""
+    value = float(number)
+    if value < 1000:
+        return str(number)
+    for unit in ("k", "M", "G", "T"):
+        value /= 1000
+        if value < 999.5 or unit == "T":
+            places = 2 if value < 9.995 else 1 if value < 99.95 else 0
+            return f"{value:.{places}f}{unit}"
+    raise AssertionError("unreachable")
 
 
 def parse_since(text: str, now: datetime, zone: tzinfo | None) -> datetime:

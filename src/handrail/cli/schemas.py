@@ -16,6 +16,7 @@ RESULTS: dict[str, Any] = {
     "handrail show": app.Shown,
     "handrail moments": app.MomentList,
     "handrail follow": app.FollowEvent,
+    "handrail stats": app.Stats,
     "handrail moments mark": app.Marked,
     "handrail crop": app.Written,
     "handrail convert": app.Written,
