@@ -188,11 +188,8 @@ class Gathering:
         """The open delivery, or a new one; searches of the response before it are delivered first."""
         if self.searches.found:
             self.deliver_searches()
-        return self._delivery(kind)
-
-    def _delivery(self, kind: int) -> Draft:
         draft = self.open
-        if draft is None or draft.kind in (RESPONSE, COMPACTION):
+        if draft is None or draft.kind == RESPONSE or draft.kind == COMPACTION:
             return self.draft(kind)
         if kind == RESULTS:
             draft.kind = RESULTS
@@ -201,7 +198,7 @@ class Gathering:
     def deliver_searches(self) -> None:
         """The results of the searches a provider made inside a response are delivered after it."""
         for call_id, content, row in self.searches.take():
-            draft = self._delivery(RESULTS)
+            draft = self.deliver(RESULTS)
             if not draft.content:
                 draft.timestamp = self.rows[row].timestamp
             draft.uids.append(self.ids.unique(f"{call_id}:output"))

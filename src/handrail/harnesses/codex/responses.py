@@ -10,13 +10,16 @@ from handrail.harnesses.codex.wire import Payload
 from handrail.transcripts.calls import call_name
 from handrail.transcripts.model import Author, Raw, Text, Thinking
 
+_MODEL = Author.MODEL
+"""A member is looked up slowly by its enum."""
+
 
 def said(gathering: Gathering, payload: Payload) -> None:
     """An assistant message: every text of it a block of the response."""
     texts = texts_of(payload.content)
     if texts:
-        draft = gathering.respond(payload, Text(texts[0], Author.MODEL))
-        draft.content += [Text(text, Author.MODEL) for text in texts[1:]]
+        draft = gathering.respond(payload, Text(texts[0], _MODEL))
+        draft.content += [Text(text, _MODEL) for text in texts[1:]]
 
 
 def reasoning(gathering: Gathering, payload: Payload) -> None:
