@@ -18,6 +18,7 @@
     ├── WorkspaceError                 a tools, hooks, … file does not fit    (workspace.declared, ValueError)
     ├── ToolError                      what a tool answers with an error      (agents.tool)
     ├── Cancelled                      work was given up when told to         (agents.cancellation)
+    ├── ModelError                     a request to a model gave no reply     (models.errors)
     └── MissingExtra                   an optional dependency is not installed (ImportError)
 
 Each class carries a stable ``code`` for machines, a ``hint`` for people and the exit code the command line
