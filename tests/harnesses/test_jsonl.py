@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.harnesses.families.jsonl import JsonlFiles, RowReader, Rows, quick_kind, scan
+from handrail.harnesses.families.jsonl import JsonlFiles, RowReader, Rows
+from handrail.harnesses.families.streaming import quick_kind, scan
 
 STARTS = (b'{"parentUuid"', b'{"type"', b'{"timestamp"')
 

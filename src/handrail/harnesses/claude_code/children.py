@@ -17,7 +17,8 @@ from handrail.harnesses.claude_code.head import HARNESS_NAME, read_head, read_me
 from handrail.harnesses.claude_code.line import find_lines
 from handrail.harnesses.claude_code.read import read_line
 from handrail.harnesses.claude_code.wire import Native, Outcome, Row, read_rows
-from handrail.harnesses.families.jsonl import Rows, quick_kind
+from handrail.harnesses.families.jsonl import Rows
+from handrail.harnesses.families.streaming import quick_kind
 from handrail.transcripts.codec import Child, Parts
 from handrail.transcripts.model import Common, Meta, Parent, Transcript
 

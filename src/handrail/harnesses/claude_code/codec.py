@@ -16,7 +16,8 @@ from handrail.harnesses.claude_code.speech import Setting
 from handrail.harnesses.claude_code.wire import BULKY, KNOWN_KINDS, STARTS, Native, Row, read_rows
 from handrail.harnesses.claude_code.write import write_session
 from handrail.harnesses.claude_code.written import render_rows as render_session
-from handrail.harnesses.families.jsonl import JsonlFiles, scan
+from handrail.harnesses.families.jsonl import JsonlFiles
+from handrail.harnesses.families.streaming import scan
 from handrail.transcripts.codec import Branch, Child, Fault, Loss, Parts, Record
 from handrail.transcripts.model import Common, Transcript
 from handrail.transcripts.spans import Span

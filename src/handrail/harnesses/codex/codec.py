@@ -12,7 +12,7 @@ from handrail.harnesses.codex.crop import crop_rollout
 from handrail.harnesses.codex.native import Rollout
 from handrail.harnesses.codex.wire import STARTS
 from handrail.harnesses.codex.writing import Writer
-from handrail.harnesses.families.jsonl import scan
+from handrail.harnesses.families.streaming import scan
 from handrail.transcripts.codec import Branch, Child, Fault, Loss, Parts, Record
 from handrail.transcripts.model import Common, Transcript
 from handrail.transcripts.spans import Span

@@ -14,7 +14,8 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from handrail.errors import MalformedSession, UnconvertibleSession
-from handrail.harnesses.families.jsonl import JsonlFiles, RowReader, Rows, scan
+from handrail.harnesses.families.jsonl import JsonlFiles, RowReader, Rows
+from handrail.harnesses.families.streaming import scan
 from handrail.harnesses.handrail.imports import import_session
 from handrail.journal.events import Event, Unknown
 from handrail.journal.transcript import Projection, project_all

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from handrail import files
 from handrail.errors import StoreError, UnsafeId
-from handrail.harnesses.families.jsonl import head_lines, tail_lines
+from handrail.harnesses.families.streaming import head_lines, tail_lines
 from handrail.harnesses.handrail.codec import NAME, HandrailCodec, Journal
 from handrail.ids import check_id
 from handrail.journal.events import RunStarted, SessionOpened, SessionTitled
