@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from handrail.agents.cancellation import CancellationToken, Cancelled
 from handrail.models.errors import BadKey, Overloaded, ScriptEnded
@@ -163,3 +165,36 @@ def test_a_cancelled_token_gets_no_reply_and_records_no_request() -> None:
     with pytest.raises(Cancelled, match="enough"):
         asyncio.run(reply_to(model, asked(said("go")), token))
     assert [] == model.requests
+
+
+_ITEMS = st.lists(
+    st.sampled_from(
+        ["an answer", call("probe", value="a"), (call("probe", value="b"), "and", call("probe", value="c"))]
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(_ITEMS, st.data())
+def test_requests_that_are_sent_again_and_processes_that_die_change_no_reply(
+    script: list[Item], data: st.DataObject
+) -> None:
+    async def unbroken() -> list[Message]:
+        model, messages = ScriptedModel(script), [said("go")]
+        for replies in range(len(script)):
+            request = asked(*messages, run="r", replies=replies)
+            messages += [(await reply_to(model, request)).message, said("on")]
+        return messages
+
+    async def broken() -> list[Message]:
+        model, messages = ScriptedModel(script), [said("go")]
+        for replies in range(len(script)):
+            request = asked(*messages, run="r", replies=replies)
+            for is_new_process in data.draw(st.lists(st.booleans(), max_size=3)):
+                model = ScriptedModel(script) if is_new_process else model
+                await reply_to(model, request)
+            messages += [(await reply_to(model, request)).message, said("on")]
+        return messages
+
+    assert asyncio.run(unbroken()) == asyncio.run(broken())
