@@ -59,10 +59,10 @@ def test_every_line_is_canonical() -> None:
         assert jsonio.canonical(jsonio.decode(line)) == line
 
 
-def test_a_message_without_a_uid_gets_the_session_and_the_number_of_its_event() -> None:
+def test_a_message_without_a_uid_gets_the_session_and_an_ordinal() -> None:
     body: Common = (Message(role="user", content=(Text("a"),)),)
     (message,) = CODEC.to_common(CODEC.from_common(Transcript(Meta(id="s1"), body))).body
-    assert (message.uid, message.uids) == ("s1:2", ("s1:2",))
+    assert (message.uid, message.uids) == ("s1:1", ("s1:1",))
 
 
 def test_numbers_that_are_none_become_null_and_are_named() -> None:

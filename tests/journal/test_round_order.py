@@ -110,13 +110,13 @@ def test_a_steer_in_the_last_permitted_round_leaves_the_answer_standing_and_goes
     assert ev.InputReturned("s1", "the run ended: answered") in closing_events(tape.state, end)
 
 
-def test_a_refused_injection_leaves_the_answer_standing() -> None:
+def test_a_refused_injection_ends_the_run_for_the_reason_no_round_could_follow() -> None:
     tape = asked(begin(strategies=("judge",), limits=Limits(max_rounds=1))).add(reply())
     assert tape.next() == (Decide(boundary=ANSWER, round=1, why_not="max_rounds is reached"),)
     refused = ev.BoundaryDecided(
         boundary=ANSWER, round=1, choice=Choice.INJECT, is_accepted=False, why="max_rounds is reached"
     )
-    assert tape.add(refused).next() == (End(reason=EndReason.ANSWERED),)
+    assert tape.add(refused).next() == (End(reason=EndReason.MAX_ROUNDS),)
 
 
 def test_an_accepted_injection_keeps_the_run_from_ending() -> None:

@@ -49,9 +49,9 @@ def test_one_response_and_one_delivery_are_one_message_each() -> None:
     )
 
 
-def test_a_uid_is_the_session_and_the_number_of_the_event() -> None:
+def test_a_uid_is_the_session_and_an_ordinal_of_what_shows() -> None:
     body = project(asked(begin()).add(reply()).events).body
-    assert [(message.uid, message.timestamp) for message in body] == [("s1:3", NOW), ("s1:5", NOW)]
+    assert [(message.uid, message.timestamp) for message in body] == [("s1:1", NOW), ("s1:2", NOW)]
 
 
 def test_injected_words_are_never_a_persons_and_words_in_a_response_are_the_models() -> None:

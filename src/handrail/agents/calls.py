@@ -28,11 +28,11 @@ from handrail.agents.hooks import (
 from handrail.agents.permissions import Verdict
 from handrail.agents.taint import CLEAN, taint_after, turn_taint
 from handrail.agents.tool import Answer, Question, Tool, ToolContext, ToolOutput
-from handrail.agents.work import Progress, Work
+from handrail.agents.work import Progress, Work, offered_names
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
 from handrail.journal.effects import OpenAsk, RunHook, RunTool
-from handrail.journal.state import CallState
+from handrail.journal.state import CallState, adjustment_of
 from handrail.journal.vocabulary import Actor, ActorKind, AskOutcome, CallTraits, HookVerdict
 from handrail.transcripts.calls import call_name, parse_call, render_call
 from handrail.transcripts.model import Author, Block, Decision, Json, Refusal, RefusalKind, Taint, Text, ToolUse
@@ -57,9 +57,10 @@ class Calls:
 
     def _judged(self, call: str) -> Said:
         name, input = render_call(self._record(call).becomes)
-        tool = self._work.tools.get(name)
+        offered = offered_names(self._work, adjustment_of(self._writer.state))
+        tool = self._work.tools.get(name) if name in offered else None
         if tool is None:
-            return _finished(call, unknown_tool(name, tuple(self._work.tools)), name)
+            return _finished(call, unknown_tool(name, offered), name)
         if self._is_cut(input):
             return _finished(call, _cut_off(name), name)
         admission = self._admission(tool, input)

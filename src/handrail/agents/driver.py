@@ -10,6 +10,8 @@ import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any, assert_never
 
+from msgspec.structs import replace
+
 from handrail.agents.asks import Asks
 from handrail.agents.boundary import Asking, ask_all, context_at
 from handrail.agents.calls import Calls
@@ -34,6 +36,7 @@ from handrail.journal.effects import (
     WaitUntil,
 )
 from handrail.journal.ends import closing_events
+from handrail.journal.limits import why_not
 from handrail.journal.rounds import next_effects
 from handrail.journal.state import Spent, adjustment_of
 from handrail.journal.vocabulary import Actor, ActorKind, Bound, Choice
@@ -131,6 +134,10 @@ class Driver:
         model = model_of(self._work, adjustment_of(self._writer.state))
         context = context_at(effect, run, self._writer.conversation, self._work.place, model.info, self._activity.run)
         opinions = await ask_all(self._work.strategies, context, self._asking, token)
+        # What was sent while they thought is heard first: a cancelled run takes no injection any more.
+        await self._inbox.take_all()
+        if self._writer.state.run is not None:
+            effect = replace(effect, why_not=why_not(self._writer.state.run))
         decided = composed(opinions, effect, run.injections, run.limits.max_injections)
         if decided.choice is Choice.FAIL:
             self.failure = next((one.error for one in opinions if one.contribution.choice is Choice.FAIL), None)

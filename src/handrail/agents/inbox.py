@@ -90,6 +90,11 @@ class Inbox:
         for entry in await self._writer.journal.inbox(self._writer.session, self._writer.state.inbox):
             await self._take(entry)
 
+    async def take_all(self) -> None:
+        """``take``, with what this process has sent and is not posted yet."""
+        await self._mailbox.posted()
+        await self.take()
+
     async def take_before_run(self) -> None:
         """Journal what was posted while no run was open, up to the first message: that one is for the run to come."""
         for entry in await self._writer.journal.inbox(self._writer.session, self._writer.state.inbox):

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from handrail import ids
 from handrail.agents.cancellation import CancellationToken, Cancelled
-from handrail.agents.work import Work
+from handrail.agents.work import Work, offered_names
 from handrail.agents.writer import Writer
 from handrail.harnesses.families.writable import writable
 from handrail.journal import events as ev
@@ -34,7 +34,7 @@ class Requests:
         self._work = work
         self._writer = writer
         self._take_inbox = take_inbox
-        self._offered: dict[tuple[str, ...] | None, tuple[OfferedTool, ...]] = {}
+        self._offered: dict[tuple[str, ...], tuple[OfferedTool, ...]] = {}
         self.failure: BaseException | None = None
 
     async def send(self, effect: CallModel, cancellation: CancellationToken) -> None:
@@ -74,12 +74,11 @@ class Requests:
     def _request(self, effect: CallModel) -> ModelRequest:
         conversation, work = self._writer.conversation, self._work
         adjustment = effect.adjustment
-        names = adjustment.tools if adjustment.tools is not None else work.options.tools
         choice = adjustment.tool_choice or work.options.tool_choice or "auto"
         return ModelRequest(
             messages=tuple(conversation.sent),
             instructions=work.instructions,
-            tools=self._tools(names),
+            tools=self._tools(offered_names(work, adjustment)),
             # The tools stay listed: providers want those the history has calls of, and their caches begin with them.
             tool_choice="none" if effect.is_without_tools else choice,
             reasoning=reasoning_of(work.options.reasoning, adjustment),
@@ -89,11 +88,9 @@ class Requests:
             replies=conversation.replies,
         )
 
-    def _tools(self, names: tuple[str, ...] | None) -> tuple[OfferedTool, ...]:
+    def _tools(self, names: tuple[str, ...]) -> tuple[OfferedTool, ...]:
         if names not in self._offered:
-            tools = self._work.tools
-            chosen = tools.values() if names is None else [tools[name] for name in names if name in tools]
-            self._offered[names] = tuple(tool.spec for tool in chosen)
+            self._offered[names] = tuple(self._work.tools[name].spec for name in names)
         return self._offered[names]
 
     async def _replied(self, reply: ModelReply, model: Model, elapsed_s: float) -> None:

@@ -83,6 +83,8 @@ class Run:
         self._feed = feed
         self._mailbox = mailbox
         self._task = task
+        # A failure is recorded as the end of the run; who only watches need not be told a second time.
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
         self.last_result: RunResult | None = None
 
     def __await__(self) -> Generator[Any, None, RunResult]:

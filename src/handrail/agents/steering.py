@@ -149,6 +149,10 @@ class Mailbox:
         """Take nothing more, and post what was taken."""
         with self._lock:
             self._is_closed = True
+        await self.posted()
+
+    async def posted(self) -> None:
+        """Wait until what was sent so far stands in the inbox."""
         while self._is_pumping:
             # Started from another thread, the pump may not have begun yet; it begins with the loop's next turn.
             await (self._pump or asyncio.sleep(0))

@@ -13,6 +13,7 @@ from handrail.agents.options import RunOptions
 from handrail.agents.pool import Pool
 from handrail.agents.tool import Tool
 from handrail.clock import Clock
+from handrail.journal.vocabulary import Adjustment
 from handrail.models.port import Delta, Model
 from handrail.transcripts.model import Parent
 
@@ -51,6 +52,12 @@ class Work(Struct, frozen=True, kw_only=True):
     show: Callable[[Delta | Progress], None]
     purse: Pool
     spawn: Callable[..., Awaitable[Any]]
+
+
+def offered_names(work: Work, adjustment: Adjustment) -> tuple[str, ...]:
+    """The names of the tools that are offered now; a call of any other is not run."""
+    names = adjustment.tools if adjustment.tools is not None else work.options.tools
+    return tuple(work.tools) if names is None else tuple(name for name in names if name in work.tools)
 
 
 class Activity:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from handrail.journal.limits import reached, why_not
 from handrail.journal.state import Ending, RunPhase, RunState
 from handrail.journal.vocabulary import Bound, Boundary, EndReason
 
@@ -20,6 +21,20 @@ def after_boundary(run: RunState, boundary: Boundary, bound: Bound | None) -> Ru
     if ending is not None:
         return replace(run, ending=ending)
     return replace(run, phase=RunPhase.READY, boundary=None)
+
+
+def after_refusal(run: RunState, boundary: Boundary, bound: Bound | None, why: str | None) -> RunState:
+    """``run`` after a decision to go on was refused at ``boundary``: the default flow, and the answer stands.
+
+    Where it was refused because no round can follow, that is why the run ends, for it wanted to go on.
+    """
+    after = after_boundary(run, boundary, bound)
+    if after.ending is None or after.ending.reason is not EndReason.ANSWERED or why is None or why != why_not(run):
+        return after
+    if run.is_stopping:
+        return replace(after, ending=Ending(reason=EndReason.STOP_REQUESTED, detail=run.why))
+    spent = run.grace_bound or reached(run)
+    return after if spent is None else replace(after, ending=Ending(reason=EndReason(spent.value)))
 
 
 def _ending(run: RunState, boundary: Boundary, bound: Bound | None) -> Ending | None:

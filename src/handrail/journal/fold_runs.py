@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from handrail.journal import events as ev
-from handrail.journal.boundaries import after_boundary
+from handrail.journal.boundaries import after_boundary, after_refusal
 from handrail.journal.broken import BrokenJournal
 from handrail.journal.state import (
     CallState,
@@ -173,7 +173,9 @@ def _decided(state: State, run: RunState, body: ev.BoundaryDecided) -> State:
         run = replace(run, asked_near=(*run.asked_near, body.bound))
     if body.boundary is Boundary.LIMIT_REACHED and body.bound is not None:
         run = replace(run, asked_reached=(*run.asked_reached, body.bound))
-    if body.choice is Choice.CONTINUE or not body.is_accepted:
+    if not body.is_accepted:
+        return replace(state, run=after_refusal(run, body.boundary, body.bound, body.why))
+    if body.choice is Choice.CONTINUE:
         return replace(state, run=after_boundary(run, body.boundary, body.bound))
     if body.choice in (Choice.INJECT, Choice.RETRY):
         run = replace(run, phase=RunPhase.READY, boundary=None, finished_by=None, is_interrupted=False)

@@ -67,6 +67,7 @@ class _Delivery:
         self.results: dict[str, ToolResult] = {}
         self.rest: list[Block] = []
         self.events: list[ev.Event] = []
+        self.uids: list[str] = []
 
     def content(self, order: Sequence[str]) -> tuple[Block, ...]:
         """Results in the order of ``order`` (call ids), then those of no known call, then the rest."""
@@ -94,6 +95,7 @@ class Projector:
         self._inputs: dict[str, ev.InputReceived] = {}
         self._interrupts: list[tuple[ev.Event, Block]] = []
         self._is_calling = False
+        self._shown = 0
         self._taint: Taint | None = Taint()
 
     def add(self, event: ev.Event) -> None:
@@ -110,8 +112,13 @@ class Projector:
 
     # Building blocks
 
-    def _uid(self, event: ev.Event) -> str:
-        return f"{self.meta.id}:{event.seq}"
+    def _uid(self) -> str:
+        """Session and ordinal, counted over what shows in a transcript.
+
+        Not the event's number: a decision to go on is an event too, and must not change a byte of what is said.
+        """
+        self._shown += 1
+        return f"{self.meta.id}:{self._shown}"
 
     def _append(self, event: ev.Event, message: Message) -> None:
         self.seqs.append(event.seq)
@@ -120,7 +127,7 @@ class Projector:
     def _own(self, event: ev.Event, *content: Block) -> None:
         """A user message of its own."""
         self._flush()
-        uid = self._uid(event)
+        uid = self._uid()
         message = Message(role="user", content=content, uid=uid, uids=(uid,), timestamp=event.at, taint=self._taint)
         self._append(event, message)
 
@@ -128,10 +135,12 @@ class Projector:
         """Blocks that go with the next delivery."""
         self._delivery.rest += blocks
         self._delivery.events.append(event)
+        self._delivery.uids.append(self._uid())
 
     def _settle(self, event: ev.Event, result: ToolResult) -> None:
         self._delivery.results.setdefault(result.tool_use_id, result)
         self._delivery.events.append(event)
+        self._delivery.uids.append(self._uid())
 
     def pending(self) -> Message | None:
         """What goes to the model next, as far as it is known; None when that is nothing yet."""
@@ -139,7 +148,7 @@ class Projector:
         content = delivery.content(self._calls)
         if not content:
             return None
-        uids = tuple(map(self._uid, delivery.events))
+        uids = tuple(delivery.uids)
         at = delivery.events[0].at
         return Message(role="user", content=content, uid=uids[0], uids=uids, timestamp=at, taint=self._taint)
 
@@ -173,7 +182,7 @@ class Projector:
         message = body.message
         if message.role == "assistant":
             message = replace(message, content=as_response(message.content))
-        uid = message.uid or self._uid(event)
+        uid = message.uid or self._uid()
         message = replace(message, uid=uid, uids=message.uids or (uid,))
         self._raise_taint(message.taint)
         self._append(event, message)
@@ -221,7 +230,7 @@ class Projector:
 
     def replied(self, event: ev.Event, body: ev.ModelReplied) -> None:
         given = body.message
-        uid = given.uid or self._uid(event)
+        uid = given.uid or self._uid()
         message = replace(
             given,
             role="assistant",
