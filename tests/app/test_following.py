@@ -7,14 +7,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from handrail import app
-from handrail.app import FollowedMessage, FollowedMoment, FollowedSession, FollowEvent, FollowNotice, FollowOptions
+from handrail.app import (
+    FollowedMessage,
+    FollowedMoment,
+    FollowedSession,
+    FollowEvent,
+    FollowNotice,
+    FollowOptions,
+    Judging,
+    Machine,
+)
 from handrail.errors import MalformedSession, SessionNotFound, StoreError
+from handrail.learning.interventions import Intervention, Verdict
 from handrail.testing.builders import ClaudeCodeSession
 from handrail.testing.builders.claude_code import say
 from handrail.testing.clock import ManualClock
-from handrail.transcripts.model import Text
+from handrail.transcripts.model import Common, Text
 from tests.app.desk import DENIAL, put, session
 
 START = datetime(2026, 5, 4, 8, tzinfo=UTC)
@@ -54,14 +65,16 @@ def follow(path: Path, *steps: Step, options: FollowOptions | None = None) -> li
     return list(_until_done(path, iter(steps), options or FollowOptions()))
 
 
-def _until_done(path: Path, steps: Iterator[Step], options: FollowOptions) -> Iterator[FollowEvent]:
+def _until_done(
+    path: Path, steps: Iterator[Step], options: FollowOptions, machine: Machine | None = None
+) -> Iterator[FollowEvent]:
     def rest(_seconds: float) -> None:
         step = next(steps, None)
         if step is None:
             raise KeyboardInterrupt
         step()
 
-    machine = app.open_machine({}, only_given=True)
+    machine = machine or app.open_machine({}, only_given=True)
     try:
         yield from app.follow(machine, str(path), options, sleeper=rest, clock=ManualClock())
     except KeyboardInterrupt:
@@ -168,7 +181,7 @@ def test_a_file_cut_short_is_said_and_nothing_is_told_twice(writer: Writer) -> N
 
 
 def test_a_file_replaced_by_another_is_told_from_its_beginning(writer: Writer, tmp_path: Path) -> None:
-    def replace() -> None:
+    def replace_file() -> None:
         (tmp_path / "new").mkdir()
         other = Writer(tmp_path / "new")
         other.made = ClaudeCodeSession("7c9e6679-7425-40de-944b-e07fc1f90ae7", "/srv/bank", START)
@@ -176,7 +189,7 @@ def test_a_file_replaced_by_another_is_told_from_its_beginning(writer: Writer, t
         other.write()
         other.path.replace(writer.path)
 
-    events = follow(writer.path, replace)
+    events = follow(writer.path, replace_file)
     assert codes(events) == ["replaced"]
     assert texts(events)[-1] == "count the files"
 
@@ -225,6 +238,62 @@ def test_candidates_are_told_only_when_they_are_asked_for(writer: Writer) -> Non
     assert [trigger for trigger, _ in moments(follow(writer.path, options=FollowOptions(candidates=True)))] == [
         "followup"
     ]
+
+
+def test_what_is_told_of_a_session_that_grew_is_what_mining_it_at_once_gives(writer: Writer) -> None:
+    def go_on(words: str, answer: str) -> Callable[[], None]:
+        def step() -> None:
+            writer.made.prompt(words)
+            writer.write()
+            writer.made.reply(say(answer))
+            writer.write()
+
+        return step
+
+    writer.made.result("drop", "done")
+    writer.made.reply(say("Dropped."))
+    writer.write()
+    steps = [go_on("no, that is wrong, put it back", "You are right, I put it back."), go_on("thanks", "Welcome.")]
+    events = follow(writer.path, *steps, go_on("and now the cellar", "Swept."), options=FollowOptions(candidates=True))
+    told = {event.moment.id: event.moment for event in events if isinstance(event, FollowedMoment)}
+    machine = app.open_machine({}, only_given=True)
+    wanted = app.MomentFilter(candidates=True)
+    mined = app.moments(machine, wanted, references=(str(writer.path),)).moments
+    assert list(told) == [row.id for row in mined]
+    assert mined[0].words == "no, that is wrong, put it back"
+
+
+def test_a_followup_is_judged_again_only_while_the_agent_is_still_answering_it(writer: Writer) -> None:
+    judged: list[str] = []
+
+    def scorer(moment: Intervention, line: Common, at: int) -> Verdict:
+        judged.append(moment.words)
+        assert moment.words in str(line[at].content)
+        return Verdict()
+
+    def speak(words: str) -> Callable[[], None]:
+        def step() -> None:
+            writer.made.reply(say("Done."))
+            writer.made.prompt(words)
+            writer.write()
+
+        return step
+
+    writer.made.result("drop", "done")
+    machine = replace(app.open_machine({}, only_given=True), judging=Judging(scorer=scorer))
+    list(_until_done(writer.path, iter(map(speak, "abcd")), FollowOptions(), machine))
+    assert {words: judged.count(words) for words in "abcd"} == {"a": 2, "b": 2, "c": 2, "d": 1}
+
+
+def test_an_empty_file_needs_to_be_told_whose_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.touch()
+    machine = app.open_machine({}, only_given=True)
+    with pytest.raises(StoreError, match="empty so far"):
+        next(app.follow(machine, str(path)))
+    first = next(app.follow(machine, str(path), harness="codex"))
+    assert isinstance(first, FollowedSession)
+    assert (first.source.harness, first.messages) == ("codex", 0)
 
 
 def test_a_long_session_is_looked_at_less_often(writer: Writer) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.homes import CLAUDE_ID, CONTROL, DENIED_WORDS, TORN_ID, make_home
 from tests.cli.shell import handrail
 
@@ -57,6 +59,11 @@ def test_damage_is_said_and_ends_with_the_code_for_problems(tmp_path: Path) -> N
         stream.write(b"\n")
     ended = handrail(home, "follow", TORN_ID, "--once")
     assert (ended.code, "could not be read" in ended.err) == (3, True)
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0", "-1", "soon"])
+def test_an_interval_that_is_none_is_a_usage_error(tmp_path: Path, seconds: str) -> None:
+    assert handrail(make_home(tmp_path), "follow", CLAUDE_ID, "--once", "--every", seconds).code == 2
 
 
 def test_standard_input_cannot_be_followed(tmp_path: Path) -> None:

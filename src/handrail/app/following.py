@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail.app.counting import MomentRow
 from handrail.app.machine import SCHEMA_VERSION, Machine
@@ -15,8 +16,9 @@ from handrail.app.mining import mine
 from handrail.app.opening import Opened, Source, locate_file
 from handrail.clock import Clock, Sleeper, SystemClock, sleep
 from handrail.errors import StoreError
+from handrail.learning.interventions import Intervention, Scorer, Verdict
 from handrail.library.tail import Growth, Restart, Tail
-from handrail.transcripts.codec import Fault
+from handrail.transcripts.codec import Fault, is_person
 from handrail.transcripts.model import Block, Common, Role, Transcript
 
 INTERVAL_S = 1.0
@@ -134,6 +136,23 @@ def follow(
         yield from events
 
 
+class _Remembering:
+    """Judges a follow-up once. When a person has spoken again after it, what is appended changes nothing around it."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+        self._known: dict[str, tuple[Intervention, Verdict]] = {}
+
+    def __call__(self, moment: Intervention, line: Common, at: int) -> Verdict:
+        known = self._known.get(moment.id)
+        if known is not None and known[0] == moment:
+            return known[1]
+        verdict = self._scorer(moment, line, at)
+        if any(is_person(block) for message in line[at + 1 :] for block in message.content):
+            self._known[moment.id] = moment, verdict
+        return verdict
+
+
 class _Told(NamedTuple):
     """A moment that was told, and the record in which the act stands."""
 
@@ -145,7 +164,8 @@ class _Watch:
     """What of one session has been told so far. Messages are known by their uids, so a restart tells none twice."""
 
     def __init__(self, machine: Machine, source: Source, name: str, options: FollowOptions) -> None:
-        self._machine = machine
+        judging = machine.judging
+        self._judging = judging if judging.scorer is None else replace(judging, scorer=_Remembering(judging.scorer))
         self._source = source
         self._name = name
         self._options = options
@@ -160,7 +180,7 @@ class _Watch:
         """The session, then the last of its messages with their moments."""
         self._read(growth)
         session = self._info.codec.to_common(self._native)
-        mined = mine(self._opened(session), self._name, self._machine.judging)
+        mined = mine(self._opened(session), self._name, self._judging)
         count = len(session.body)
         yield FollowedSession(
             source=self._source,
@@ -188,7 +208,7 @@ class _Watch:
         self._read(growth)
         yield from self._new_faults()
         session = self._info.codec.to_common(self._native)
-        mined = mine(self._opened(session), self._name, self._machine.judging)
+        mined = mine(self._opened(session), self._name, self._judging)
         yield from self._news(session, mined.rows, 0)
 
     def _read(self, growth: Growth) -> None:

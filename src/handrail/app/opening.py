@@ -98,7 +98,10 @@ def locate_file(machine: Machine, text: str, *, harness: str | None = None) -> S
         raise StoreError(f"{source.locator} is no plain file, so it cannot be followed")
     if source.harness:
         return source
-    guess = guess_harness(read_bytes(Path(source.locator)), machine.infos.values(), source.locator)
+    data = read_bytes(Path(source.locator))
+    if not data.strip():
+        raise StoreError(f"{source.locator} is empty so far", hint="say which harness writes it with --from")
+    guess = guess_harness(data, machine.infos.values(), source.locator)
     return replace(source, harness=guess.harness, confidence=guess.confidence)
 
 

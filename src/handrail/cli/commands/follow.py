@@ -9,6 +9,15 @@ from handrail.cli.options import from_option, shared_options, take_sessions
 from handrail.cli.surface import Surface
 
 DEFAULT_LAST = 10
+_SHORTEST_S = 0.05
+_LONGEST_S = 3600
+
+
+def _take_interval(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    # Written so that what is no number at all is out of range too.
+    if not _SHORTEST_S <= value <= _LONGEST_S:
+        raise click.BadParameter(f"{value} is not between {_SHORTEST_S} and {_LONGEST_S} seconds")
+    return value
 
 
 @click.command("follow")
@@ -26,7 +35,8 @@ DEFAULT_LAST = 10
 @click.option(
     "--every",
     metavar="SECONDS",
-    type=click.FloatRange(0.05),
+    type=float,
+    callback=_take_interval,
     default=1.0,
     show_default=True,
     help="How often to look at the file; a long session is looked at less often.",
