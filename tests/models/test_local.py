@@ -31,6 +31,7 @@ def test_it_answers_with_no_key_and_no_network_and_stops_where_it_is_told() -> N
     assert isinstance(reply, ModelReply)
     assert (MODEL, "max_tokens") == (reply.message.model, reply.message.stop_reason)
     assert text_of(reply.message) == "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
+    assert 0.0 == reply.cost
     assert reply.message.usage is not None
     assert 5 == reply.message.usage.output_tokens
 

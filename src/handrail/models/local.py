@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from handrail import ids
 from handrail.errors import MissingExtra
 from handrail.models.endpoints import Api, Endpoint
-from handrail.models.port import Cancellation, Model, ModelInfo, ModelRequest, Streamed, close
+from handrail.models.port import Cancellation, Model, ModelInfo, ModelReply, ModelRequest, Streamed, close
 
 MODEL = "smollm2-135m-instruct"
 WEIGHTS_VARIABLE = "HANDRAIL_LOCAL_MODEL"
@@ -60,7 +60,8 @@ class LocalModel:
         plain = replace(request, tools=(), tool_choice="auto", max_output_tokens=limit)
         async with aclosing(model.stream(plain, cancellation)) as stream:
             async for item in stream:
-                yield item
+                # What runs here costs nothing, and a bound on money can count on that.
+                yield replace(item, cost=0.0) if isinstance(item, ModelReply) else item
 
     async def aclose(self) -> None:
         """Close the connections that the running loop opened; the weights stay loaded."""
