@@ -167,3 +167,14 @@ def test_the_same_turn_gets_the_same_verdict_however_long_the_line_before_it(rou
     again = find_interventions(session(*talk[-4:], user("but the last part is missing"), agent("Adding it.")))[-1]
     if rounds > 2:
         assert last.verdict == again.verdict
+
+
+@pytest.mark.parametrize(
+    "piece", ["a.", "x=1 ", "=-", "a:1:", "what is ", "or ", "isn't ", "$ ", "\n", "error: x\n", '{"']
+)
+def test_a_turn_of_any_length_is_judged_by_a_bounded_part_of_it(piece: str) -> None:
+    """A rule that ran over the whole of it again and again would not come back from the longer one."""
+    short, long = piece * 10_000, piece * 200_000
+    assert features_of(Turn(short, previous=short, said=short, answer=short)).keys() == (
+        features_of(Turn(long, previous=long, said=long, answer=long)).keys()
+    )

@@ -10,6 +10,8 @@ import re
 from typing import NamedTuple
 
 MAX_LINES = 400
+_LINE_CHARS = 1000
+_PASTED_CHARS = 100_000
 _MIN_LONG_LINE = 240
 
 _PROMPT = re.compile(
@@ -40,7 +42,7 @@ _MACHINE = re.compile(
     )""",
     re.VERBOSE,
 )
-_PAIRS = re.compile(r"\b[\w.-]+=\S")
+_PAIRS = re.compile(r"\b[\w.-]{1,40}=\S")
 _INDENTED_CODE = re.compile(r"(?: {4}|\t)\s*[^\s\-*•\d]")
 _MARK = re.compile(r"[^\w\s.,;:!?'\"’()-]")
 _MARK_SHARE = 0.22
@@ -65,11 +67,11 @@ class Split(NamedTuple):
     @property
     def is_failure(self) -> bool:
         """Whether the pasted part reports that something failed."""
-        return bool(_FAILURE.search(_NO_FAILURE.sub("", self.pasted)))
+        return bool(_FAILURE.search(_NO_FAILURE.sub("", self.pasted[:_PASTED_CHARS])))
 
 
 def split(words: str) -> Split:
-    """``words`` parted line by line; lines after the first ``MAX_LINES`` are left out.
+    """``words`` parted line by line, each judged by how it starts; lines after the first ``MAX_LINES`` are left out.
 
     What follows a shell prompt up to the next blank line is its output, whatever it looks like.
     """
@@ -84,8 +86,9 @@ def split(words: str) -> Split:
             is_output = False
             typed.append(line)
             continue
-        is_output = is_output or bool(_PROMPT.match(line))
-        (pasted if is_fenced or is_output or _is_machine(line) else typed).append(line)
+        start = line[:_LINE_CHARS]
+        is_output = is_output or bool(_PROMPT.match(start))
+        (pasted if is_fenced or is_output or _is_machine(start) else typed).append(line)
     return Split("\n".join(typed).strip(), "\n".join(pasted))
 
 
