@@ -130,7 +130,7 @@ class _Launched:
             model=given.agent.model.info.id,
             agent=given.agent.name,
             strategies=tuple(one.name for one in given.strategies),
-            taint=given.agent.taint,
+            taint=given.agent.taint | given.family.taint,
             parent=given.family.parent,
         )
         if self._writer.state.is_open and self._writer.state.run is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from handrail.agents.asks import BOTH
 from handrail.agents.boundary import remaining
 from handrail.agents.content import blocks_of
 from handrail.agents.opening import Opening, Prompt
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 2
 """How many agents may stand below the root, one under the other."""
 
+BOUNDS = RunOptions(max_rounds=30)
+"""What a sub-agent may do where nothing else is said."""
+
 Start = Callable[["Agent", Opening, RunOptions, Family], Run]
 
 
@@ -45,8 +49,8 @@ class Spawner:
         self._options = options
         self.work: Work | None = None
 
-    async def spawn(self, call: str, agent: Agent, prompt: str, bounds: RunOptions | None = None) -> RunResult:
-        """Run ``agent`` with ``prompt`` for ``call``; of ``bounds`` only the bounds count, within what is left here.
+    async def spawn(self, call: str, agent: Agent, prompt: str, bounds: RunOptions = BOUNDS) -> RunResult:
+        """Run ``agent`` with ``prompt`` for ``call``, within ``bounds`` and within what is left here.
 
         ``ToolError`` where none may be started, and for a sub-agent that failed.
         """
@@ -65,6 +69,8 @@ class Spawner:
             origin=(*work.origin, name),
             parent=Parent(session=self._writer.session, kind="subagent", at=call),
             depth=work.place.depth + 1,
+            # What its prompt was made of may have come from anywhere this conversation has been.
+            taint=self._writer.state.taint or BOTH,
         )
         child = self._start(agent, Prompt(content), self._child_options(run, work, bounds, by), family)
         await self._writer.record(ev.ChildSpawned(child=child.session.id, call=call, agent=name))
@@ -84,8 +90,7 @@ class Spawner:
         await self._ended(child, result)
         return result
 
-    def _child_options(self, run: RunState, work: Work, bounds: RunOptions | None, by: Actor) -> RunOptions:
-        own = bounds or RunOptions(max_rounds=30)
+    def _child_options(self, run: RunState, work: Work, own: RunOptions, by: Actor) -> RunOptions:
         limits = run.limits
         work.purse.max_tokens, work.purse.max_cost = limits.max_tokens, limits.max_cost
         left = remaining(run)

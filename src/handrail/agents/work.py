@@ -15,7 +15,7 @@ from handrail.agents.tool import Tool
 from handrail.clock import Clock
 from handrail.journal.vocabulary import Adjustment
 from handrail.models.port import Delta, Model
-from handrail.transcripts.model import Parent
+from handrail.transcripts.model import Parent, Taint
 
 
 class Progress(Struct, frozen=True):
@@ -26,11 +26,15 @@ class Progress(Struct, frozen=True):
 
 
 class Family(Struct, frozen=True, kw_only=True):
-    """Where a run stands among agents: the names from the root to it, the call that started it, how deep it is."""
+    """Where a run stands among agents: the names from the root to it, the call that started it, how deep it is.
+
+    ``taint`` is what had entered the conversation that started it.
+    """
 
     origin: tuple[str, ...] = ()
     parent: Parent | None = None
     depth: int = 0
+    taint: Taint = Taint()
 
 
 class Work(Struct, frozen=True, kw_only=True):
