@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from handrail.journal.vocabulary import Limits as Limits
     from handrail.learning.interventions import Intervention as Intervention
     from handrail.learning.interventions import Trigger as Trigger
-    from handrail.learning.interventions import Verdict as Verdict
     from handrail.learning.interventions import find_interventions as find_interventions
     from handrail.learning.provenance import covering as covering
     from handrail.learning.provenance import evidence_for as evidence_for
@@ -146,7 +145,7 @@ _HOMES = {
     "journal.file": "FileJournal",
     "journal.memory": "MemoryJournal",
     "journal.vocabulary": "Actor ActorKind Bound EndReason Limits",
-    "learning.interventions": "Intervention Trigger Verdict find_interventions",
+    "learning.interventions": "Intervention Trigger find_interventions",
     "learning.provenance": "covering evidence_for taint_timeline",
     "models.port": "Effort ModelInfo ReasoningOptions TextDelta ThinkingDelta ToolCallDelta",
     "models.replay": "ReplayModel",
