@@ -154,11 +154,19 @@ class Driver:
         if run is None or limit is None:
             return await work
         left_s = max(limit - run.spent.seconds, 0.0)
-        timer = asyncio.get_running_loop().call_later(left_s, self._activity.cut, "max_seconds is reached")
+        is_cut = asyncio.Event()
+        timer = asyncio.get_running_loop().call_later(left_s, self._run_out, is_cut)
         try:
-            return await work
+            await work
         finally:
             timer.cancel()
+        if is_cut.is_set():
+            # Said, not computed: two clocks measured this, and the sum of what was done may lie just below the bound.
+            await self._writer.record(ev.BoundReached(bound=Bound.MAX_SECONDS))
+
+    def _run_out(self, is_cut: asyncio.Event) -> None:
+        is_cut.set()
+        self._activity.cut(f"{Bound.MAX_SECONDS} is reached")
 
     async def _unless_cut(self, work: Coroutine[Any, Any, None]) -> None:
         """``work``, given up when it is cut off: nothing was recorded then, so it is due again if still wanted."""
