@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 import handrail
 from benchmarks import shapes
-from benchmarks.timing import median_s
+from benchmarks.timing import side_by_side_s
 
 CORPUS = Path(os.environ.get("HANDRAIL_CORPUS", Path(__file__).parents[2] / "shared" / "corpus"))
 PEER_TEXT_TO_TEXT_MS = 187
@@ -54,8 +55,7 @@ def against_floor(trials: int) -> Iterator[dict[str, object]]:
     sets += [(name, "claude_code", [make()]) for name, make in shapes.SHAPES.items()]
     for name, harness, files in sets:
         size = sum(map(len, files))
-        ours = median_s(lambda files=files, harness=harness: _each(harness, files), trials)  # type: ignore[misc]
-        least = median_s(lambda files=files: _floors(files), trials)  # type: ignore[misc]
+        ours, least = side_by_side_s(partial(_each, harness, files), partial(_floors, files), trials=trials)
         yield {
             "what": f"parse and canonical view: {name}",
             "mb": round(size / 1e6, 1),
@@ -73,10 +73,11 @@ def text_to_text(trials: int) -> Iterator[dict[str, object]]:
     def work() -> object:
         return target.render(target.from_common(source.to_common(source.parse(data))))
 
-    ours = median_s(work, trials)
+    ours, least = side_by_side_s(work, partial(floor, data), trials=trials)
     yield {
         "what": "text to text: claude_code to codex, 20,000 rows",
         "mb": round(len(data) / 1e6, 1),
         "ms": round(ours * 1000),
+        "times_floor": round(ours / least, 2),
         "peer_ms_elsewhere": PEER_TEXT_TO_TEXT_MS,
     }
