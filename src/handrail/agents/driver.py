@@ -152,7 +152,8 @@ class Driver:
         run = self._writer.state.run
         limit = None if run is None else run.limits.max_seconds
         if run is None or limit is None:
-            return await work
+            await work
+            return
         left_s = max(limit - run.spent.seconds, 0.0)
         is_cut = asyncio.Event()
         timer = asyncio.get_running_loop().call_later(left_s, self._run_out, is_cut)

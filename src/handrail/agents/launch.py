@@ -64,6 +64,7 @@ def launch(
     clock = agent.clock
     options.bounds()
     OnError(options.on_strategy_error)
+    _check_hooks(options)
     given = Launch(
         agent=agent,
         opening=opening,
@@ -75,6 +76,14 @@ def launch(
         strategies=enlisted(options.strategies),
     )
     return _Launched(given).handle
+
+
+def _check_hooks(options: RunOptions) -> None:
+    """``ValueError`` when two hooks have one name: the journal tells them apart by it."""
+    names = [hook.name for hook in options.hooks]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two hooks are called {name!r}")
 
 
 class _Launched:
