@@ -85,7 +85,7 @@ def projects(corpus: Path) -> dict[str, str]:
 
 
 def collect(corpus: Path) -> tuple[list[Example], list[Label]]:
-    """Every labelled turn that became a moment, and the labels that did not."""
+    """Every labelled turn that became a moment, and the labels that did not, or whose file is not there."""
     by_file: dict[str, list[Label]] = defaultdict(list)
     for label in load_labels():
         by_file[label.file].append(label)
@@ -93,8 +93,11 @@ def collect(corpus: Path) -> tuple[list[Example], list[Label]]:
     examples: list[Example] = []
     lost: list[Label] = []
     for file, labels in sorted(by_file.items()):
-        data = (corpus / file).read_bytes()
-        found, missing = _in_file(data, labels, repository.get(file, "unknown/unknown"))
+        path = corpus / file
+        if not path.exists():
+            lost.extend(labels)
+            continue
+        found, missing = _in_file(path.read_bytes(), labels, repository.get(file, "unknown/unknown"))
         examples.extend(found)
         lost.extend(missing)
     return examples, lost
