@@ -40,8 +40,9 @@ def model_from_name(
     endpoint = endpoint_of(name, base_url=base_url, key=api_key, environ=environ)
     try:
         from handrail.models.adapter.model import AdaptedModel
+
+        return AdaptedModel(endpoint)
     except ImportError as problem:
         raise MissingExtra(
             f"{name} needs the provider library: {problem}", hint="pip install 'handrail[agents]'"
         ) from problem
-    return AdaptedModel(endpoint)

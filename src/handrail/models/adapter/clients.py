@@ -9,13 +9,7 @@ from contextvars import ContextVar
 
 import httpx2
 from pydantic_ai.models import Model as LibraryModel
-from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.google import GoogleModel
-from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.profiles.openai import OpenAIModelProfile, openai_model_profile
-from pydantic_ai.providers.anthropic import AnthropicProvider
-from pydantic_ai.providers.google import GoogleProvider
-from pydantic_ai.providers.openai import OpenAIProvider
 
 from handrail.models.endpoints import Api, Endpoint
 
@@ -28,7 +22,6 @@ _TIMEOUT_S = 600.0
 """How long a provider may say nothing: a model that thinks hard streams nothing for minutes."""
 
 _CONNECT_TIMEOUT_S = 10.0
-
 
 _opened: ContextVar[list[httpx2.Response]] = ContextVar("opened")
 
@@ -58,21 +51,40 @@ def http_client() -> httpx2.AsyncClient:
 
 
 def library_model(endpoint: Endpoint, http: httpx2.AsyncClient) -> LibraryModel:
-    """The library's model for ``endpoint``; no request is made."""
-    key, url = endpoint.key or _NO_KEY, endpoint.base_url
+    """The library's model for ``endpoint``; no request is made. Only the SDK it needs is loaded."""
     match endpoint.api:
         case Api.ANTHROPIC:
-            return AnthropicModel(
-                endpoint.model, provider=AnthropicProvider(api_key=key, base_url=url, http_client=http)
-            )
-        case Api.RESPONSES:
-            provider = OpenAIProvider(api_key=key, base_url=url, http_client=http)
-            return OpenAIResponsesModel(endpoint.model, provider=provider, profile=_reasoning_profile(endpoint.model))
-        case Api.CHAT:
-            provider = OpenAIProvider(api_key=key, base_url=url, http_client=http)
-            return OpenAIChatModel(endpoint.model, provider=provider, profile=_chat_profile(endpoint))
+            return _anthropic(endpoint, http)
+        case Api.RESPONSES | Api.CHAT:
+            return _openai(endpoint, http)
         case Api.GOOGLE:
-            return GoogleModel(endpoint.model, provider=GoogleProvider(api_key=key, base_url=url, http_client=http))
+            return _google(endpoint, http)
+
+
+def _anthropic(endpoint: Endpoint, http: httpx2.AsyncClient) -> LibraryModel:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    provider = AnthropicProvider(api_key=endpoint.key or _NO_KEY, base_url=endpoint.base_url, http_client=http)
+    return AnthropicModel(endpoint.model, provider=provider)
+
+
+def _openai(endpoint: Endpoint, http: httpx2.AsyncClient) -> LibraryModel:
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    provider = OpenAIProvider(api_key=endpoint.key or _NO_KEY, base_url=endpoint.base_url, http_client=http)
+    if endpoint.api is Api.CHAT:
+        return OpenAIChatModel(endpoint.model, provider=provider, profile=_chat_profile(endpoint))
+    return OpenAIResponsesModel(endpoint.model, provider=provider, profile=_reasoning_profile(endpoint.model))
+
+
+def _google(endpoint: Endpoint, http: httpx2.AsyncClient) -> LibraryModel:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    provider = GoogleProvider(api_key=endpoint.key or _NO_KEY, base_url=endpoint.base_url, http_client=http)
+    return GoogleModel(endpoint.model, provider=provider)
 
 
 def _chat_profile(endpoint: Endpoint) -> OpenAIModelProfile | None:
