@@ -15,6 +15,7 @@ from handrail.harnesses.families.streaming import head_lines, tail_lines
 from handrail.harnesses.handrail.codec import NAME, HandrailCodec, Journal
 from handrail.ids import check_id
 from handrail.journal.events import RunStarted, SessionOpened, SessionTitled
+from handrail.journal.file import HEAD, INBOX
 from handrail.journal.wire import NotAnEvent, decode_event
 from handrail.transcripts.codec import SessionRef
 from handrail.transcripts.model import Meta, Transcript
@@ -74,10 +75,12 @@ class HandrailStore:
         return ref
 
     def delete(self, ref: SessionRef) -> None:
-        """Remove one journal of this root."""
+        """Remove one journal of this root, with what a driver keeps beside it: its head and its inbox."""
         path = self._inside(ref)
         try:
             path.unlink()
+            for suffix in (HEAD, INBOX):
+                path.with_suffix(suffix).unlink(missing_ok=True)
         except OSError as problem:
             raise StoreError(f"cannot delete {path}: {problem.strerror or problem}") from problem
 
