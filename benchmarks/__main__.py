@@ -7,13 +7,15 @@ import json
 import platform
 import sys
 
-from benchmarks import listing, reading
+from benchmarks import adding, listing, reading
 
 GROUPS = {
     "reading": lambda options: reading.against_floor(options.trials),
     "conversion": lambda options: reading.text_to_text(options.trials),
     "listing": lambda options: listing.many(options.trials),
     "monster": lambda options: listing.monster(int(options.monster_gb * 1e9)),
+    "stats": lambda options: adding.stats(),
+    "following": lambda options: adding.following(),
     "startup": lambda options: listing.startup(options.trials),
 }
 
