@@ -71,6 +71,8 @@ class Compactor:
             tool_choice="none",
             reasoning=reasoning_of(self._work.options.reasoning, adjustment),
             session=self._work.place.session,
+            run=self._work.place.run,
+            replies=self._writer.conversation.replies,
         )
         reply = await reply_to(model_of(self._work, adjustment), request, cancellation)
         if not words_of(reply.message.content).strip():
@@ -78,7 +80,7 @@ class Compactor:
         return reply
 
     def _kept(self, summary: str) -> str:
-        said = "\n".join(f"- {line}" for line in newest(people_said(self._writer.conversation.messages)))
+        said = "\n".join(f"- {line}" for line in newest(people_said(self._writer.conversation.transcript().body)))
         return f"{summary}\n\nWhat people said, word for word:\n{said}" if said else summary
 
     def _keeps_from(self) -> int | None:

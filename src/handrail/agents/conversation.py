@@ -81,6 +81,8 @@ class Conversation:
         if handle is not None:
             handle(self, body, event.by)
         if isinstance(body, ev.Compacted):
+            # A summary is a response too, as far as the model's place in a script goes.
+            self.replies += 1
             self._kept.append((len(self.messages) - 1, body.keeps_from))
             self._see_again()
         elif isinstance(body, ev.Rewound):
