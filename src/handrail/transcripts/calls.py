@@ -7,7 +7,7 @@ every type right. Anything else is ``Raw``, so going there and back gives the sa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from handrail.transcripts.model import (
     Bash,
@@ -22,64 +22,41 @@ from handrail.transcripts.model import (
     Write,
 )
 
-_Fields = dict[str, Callable[[Any], bool]]
+
+class _Shape(NamedTuple):
+    """The input of a typed call: the type of every key it may have, and the keys it must have."""
+
+    build: Callable[..., ToolCall]
+    kinds: dict[str, type]
+    required: frozenset[str]
 
 
-def _is_text(value: Any) -> bool:
-    return type(value) is str
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _is_flag(value: Any) -> bool:
-    return type(value) is bool
-
-
-def _fits(value: Any, required: _Fields, optional: _Fields) -> bool:
+def _fits(value: Any, kinds: dict[str, type], required: frozenset[str]) -> bool:
+    """Whether ``value`` is an object of exactly these kinds. A number is a count, so never negative."""
     if type(value) is not dict:
         return False
-    seen = 0
+    missing = len(required)
     for key, item in value.items():
-        check = required.get(key)
-        if check is not None:
-            seen += 1
-        else:
-            check = optional.get(key)
-        if check is None or not check(item):
+        kind = type(item)
+        if kind is not kinds.get(key) or (kind is int and item < 0):
             return False
-    return seen == len(required)
+        if key in required:
+            missing -= 1
+    return not missing
 
 
-_STEP: tuple[_Fields, _Fields] = (
-    {"old_string": _is_text, "new_string": _is_text},
-    {"replace_all": _is_flag},
-)
+_STEP_KINDS: dict[str, type] = {"old_string": str, "new_string": str, "replace_all": bool}
+_STEP_REQUIRED = frozenset({"old_string", "new_string"})
 
-
-def _are_steps(value: Any) -> bool:
-    return type(value) is list and all(_fits(step, *_STEP) for step in value)
-
-
-_SHAPES: dict[str, tuple[Callable[..., ToolCall], _Fields, _Fields]] = {
-    "Read": (Read, {"file_path": _is_text}, {"offset": _is_count, "limit": _is_count}),
-    "Write": (Write, {"file_path": _is_text, "content": _is_text}, {}),
-    "Edit": (
-        Edit,
-        {"file_path": _is_text, "old_string": _is_text, "new_string": _is_text},
-        {"replace_all": _is_flag},
-    ),
-    "MultiEdit": (MultiEdit, {"file_path": _is_text, "edits": _are_steps}, {}),
-    "Bash": (
+_SHAPES: dict[str, _Shape] = {
+    "Read": _Shape(Read, {"file_path": str, "offset": int, "limit": int}, frozenset({"file_path"})),
+    "Write": _Shape(Write, {"file_path": str, "content": str}, frozenset({"file_path", "content"})),
+    "Edit": _Shape(Edit, {"file_path": str, **_STEP_KINDS}, frozenset({"file_path", *_STEP_REQUIRED})),
+    "MultiEdit": _Shape(MultiEdit, {"file_path": str, "edits": list}, frozenset({"file_path", "edits"})),
+    "Bash": _Shape(
         Bash,
-        {"command": _is_text},
-        {
-            "workdir": _is_text,
-            "timeout_ms": _is_count,
-            "description": _is_text,
-            "run_in_background": _is_flag,
-        },
+        {"command": str, "workdir": str, "timeout_ms": int, "description": str, "run_in_background": bool},
+        frozenset({"command"}),
     ),
 }
 
@@ -91,15 +68,18 @@ def parse_call(name: str, input: Json) -> ToolCall:
     """
     shape = _SHAPES.get(name)
     if shape is None:
-        if name.startswith("/") and _fits(input, {}, {"args": _is_text}):
+        if name.startswith("/") and _fits(input, {"args": str}, frozenset()):
             return Command(name, input.get("args"))
         return Raw(name, input)
-    build, required, optional = shape
-    if not _fits(input, required, optional):
+    build, kinds, required = shape
+    if not _fits(input, kinds, required):
         return Raw(name, input)
-    if build is MultiEdit:
-        return MultiEdit(input["file_path"], tuple(EditStep(**step) for step in input["edits"]))
-    return build(**input)
+    if build is not MultiEdit:
+        return build(**input)
+    steps = input["edits"]
+    if not all(_fits(step, _STEP_KINDS, _STEP_REQUIRED) for step in steps):
+        return Raw(name, input)
+    return MultiEdit(input["file_path"], tuple(EditStep(**step) for step in steps))
 
 
 def render_call(call: ToolCall) -> tuple[str, Json]:

@@ -121,7 +121,11 @@ class Drafts:
         timestamp = row.timestamp
         if timestamp is not None and timestamp.tzinfo is not UTC:
             timestamp = timestamp.astimezone(UTC)
-        uids = (row.uuid or self.uid(rows[0]),) if len(rows) == 1 else tuple(map(self.uid, rows))
+        if len(rows) == 1:
+            uids: tuple[str, ...] = (row.uuid or self.uid(rows[0]),)
+        else:
+            own = self._rows.rows
+            uids = tuple([own[index].uuid or self.uid(index) for index in rows])
         session = row.sessionId
         origin = session if session != self._session else None
         is_bridged = bool(self._bridged) and not self._bridged.isdisjoint(rows)

@@ -52,7 +52,7 @@ class Queue:
 
     def joined(self, text: str) -> tuple[int, ...]:
         """The records through which a prompt of these words came; ``()`` when it was not queued. Asked once each."""
-        return self._taken.pop(text, ())
+        return self._taken.pop(text, ()) if self._taken else ()
 
     def _removed(self, content: Any) -> Delivered | None:
         at = 0

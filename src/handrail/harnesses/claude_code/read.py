@@ -46,7 +46,7 @@ def _draft_line(
     rows: Rows[Row], line: Iterable[int], setting: Setting, session: str, bridged: frozenset[int]
 ) -> Drafts:
     drafts = Drafts(rows, session, bridged)
-    handlers = _LineReader(rows, setting, drafts).handlers
+    handlers = _LineReader(rows, setting, drafts).handlers()
     all_rows = rows.rows
     for index in line:
         row = all_rows[index]
@@ -57,7 +57,7 @@ def _draft_line(
 
 
 class _LineReader:
-    """What reads each kind of row: ``handlers`` by ``type``. Rows of other kinds say nothing to anybody."""
+    """Gives each row to what reads its kind."""
 
     def __init__(self, rows: Rows[Row], setting: Setting, drafts: Drafts) -> None:
         self._setting = setting
@@ -65,7 +65,13 @@ class _LineReader:
         self._queue = Queue(rows.rows)
         self._rounds = Rounds(drafts, setting)
         self._prompts = Prompts(rows, setting, drafts, self._queue, self._rounds)
-        self.handlers: dict[str, Callable[[Row, int], None]] = {
+
+    def handlers(self) -> dict[str, Callable[[Row, int], None]]:
+        """What reads a row, by its ``type``. Rows of other kinds say nothing to anybody.
+
+        Not kept in the reader, which would then hold itself, and every row, until the collector comes by.
+        """
+        return {
             "assistant": self._rounds.response,
             "user": self._user,
             "system": self._system,

@@ -88,7 +88,11 @@ class Prompts:
             is_for_tool = row.message is not None and joined_text(row.message.content) == CLAUDE_CODE_INTERRUPTS[1]
             self._drafts.mark(row, index, first, _DELIVERY if is_for_tool else _NONE)
             return
-        kind = "prompt" if any(map(_is_said, blocks)) else "notice"
+        kind = "notice"
+        for block in blocks:
+            if type(block) is not Text or block.author not in _MACHINES:
+                kind = "prompt"
+                break
         self._drafts.all.append(Draft(kind, row, blocks, (index,), extra))
 
     def _marked(self, row: Row, index: int, blocks: list[Block]) -> list[Block]:
@@ -152,11 +156,6 @@ class Prompts:
     def _own(self, row: Row, index: int, kind: str, block: Block) -> None:
         """Make ``block`` a message of its own."""
         self._drafts.all.append(Draft(kind, row, [block], (index,)))
-
-
-def _is_said(block: Block) -> bool:
-    """Whether ``block`` is anything but a machine's text."""
-    return type(block) is not Text or block.author not in _MACHINES
 
 
 def joined_text(content: str | list[WireBlock] | None) -> str:
