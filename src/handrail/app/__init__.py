@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from handrail.app.counting import MomentRow as MomentRow
     from handrail.app.counting import MomentSummary as MomentSummary
+    from handrail.app.diagnosing import Checkup as Checkup
+    from handrail.app.diagnosing import Complaint as Complaint
+    from handrail.app.diagnosing import DoctorReport as DoctorReport
+    from handrail.app.diagnosing import doctor as doctor
     from handrail.app.following import FollowedMessage as FollowedMessage
     from handrail.app.following import FollowedMoment as FollowedMoment
     from handrail.app.following import FollowedSession as FollowedSession
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     from handrail.app.opening import Opened as Opened
     from handrail.app.opening import Source as Source
     from handrail.app.opening import open_session as open_session
+    from handrail.app.repairing import Repaired as Repaired
+    from handrail.app.repairing import repair as repair
     from handrail.app.sampling import Demo as Demo
     from handrail.app.sampling import demo as demo
     from handrail.app.showing import BranchNote as BranchNote
@@ -59,6 +65,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "counting": "MomentRow MomentSummary",
+    "diagnosing": "Checkup Complaint DoctorReport doctor",
     "following": "FollowEvent FollowNotice FollowOptions FollowedMessage FollowedMoment FollowedSession follow",
     "listing": "SessionFilter SessionList SessionRow list_sessions",
     "judging": "with_judge",
@@ -66,6 +73,7 @@ _HOMES = {
     "marking": "Marked load_corrections mark",
     "mining": "MomentFilter MomentList iter_mined moments",
     "opening": "Opened Source open_session",
+    "repairing": "Repaired repair",
     "sampling": "Demo demo",
     "showing": "BranchNote Shown show",
     "surveying": "HarnessRow Overview overview",

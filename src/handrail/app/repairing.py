@@ -133,7 +133,7 @@ def _damage(diagnosis: Diagnosis) -> tuple[Finding, ...]:
 def _refuse_bad_target(file: OpenFile, target: Path, out: str, force: bool) -> None:
     if file.is_same_as(target):
         raise StoreError(f"{out} is the session itself", hint="name another file: the original is never touched")
-    if target.is_dir() or out.endswith(("/", os.sep)):
+    if os.path.isdir(out) or out.endswith(("/", os.sep)):  # noqa: PTH112 - pathlib raises for a name that is too long
         raise StoreError(f"{out} is a folder", hint="name the file to write")
     if not force and os.path.lexists(target):
         raise StoreError(f"{out} exists already", hint="choose another name, or --force to replace it")

@@ -21,6 +21,8 @@ RESULTS: dict[str, Any] = {
     "handrail crop": app.Written,
     "handrail convert": app.Written,
     "handrail export": app.Written,
+    "handrail doctor": app.DoctorReport,
+    "handrail repair": app.Repaired,
     "handrail demo": app.Demo,
 }
 

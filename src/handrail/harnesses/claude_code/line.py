@@ -59,6 +59,7 @@ def find_lines(rows: list[Row]) -> Lines:
         return Lines(list(range(len(rows))))
     tree = _Tree(rows)
     live = tree.line_of(tree.nodes, frozenset())
+    tree.set_aside_copies(live)
     tree.take_back(live, tree.nodes)
     left = {index for index in tree.nodes if index not in live}
     gone = left | tree.outside
@@ -221,6 +222,38 @@ class _Tree:
             return False
         return self.parents[index] in line or self.parents[index] == _NO_PARENT
 
+    def set_aside_copies(self, live: set[int]) -> None:
+        """Leave out what stands on the line ``live`` a second time under other ids.
+
+        A client that takes over a session may write its history anew, with a root of its own. Then responses, the
+        results of their calls and the prompts around them are there twice, with the same words and times.
+        """
+        rows = self.rows
+        off = [index for index in self.nodes if index not in live and rows[index].is_talk]
+        if not off:
+            return
+        held = {_words(rows[index]) for index in live if rows[index].type == "assistant"} - {None}
+        twice = [index for index in off if rows[index].type == "assistant" and _words(rows[index]) in held]
+        if not twice:
+            return
+        responses = {_response(rows[index]) for index in twice}
+        calls = {block.id for index in twice for block in _blocks(rows[index], "tool_use")}
+        times = {rows[index].timestamp for index in live if rows[index].type == "user"} - {None}
+        copies: set[int] = set()
+        for index in off:
+            row = rows[index]
+            results = _blocks(row, "tool_result")
+            if row.type == "assistant":
+                is_copy = _response(row) in responses
+            elif results:
+                is_copy = all(block.tool_use_id in calls for block in results)
+            else:
+                is_copy = row.timestamp in times
+            if is_copy:
+                copies.add(index)
+        self.outside |= copies
+        self.nodes = [index for index in self.nodes if index not in copies]
+
     def other_lines(self, live: set[int], left: set[int]) -> tuple[OtherLine, ...]:
         """What is ``left``, line by line: of each tree beside the live line its last line, then what left that one."""
         left = set(left)
@@ -278,6 +311,20 @@ def _blocks(row: Row, kind: str) -> list[WireBlock]:
     """The blocks of one kind in a row."""
     content = row.message.content if row.message is not None else None
     return [block for block in content if block.type == kind] if type(content) is list else []
+
+
+def _response(row: Row) -> str | None:
+    """The id of the response that ``row`` is part of."""
+    return row.message.id if row.message is not None else None
+
+
+def _words(row: Row) -> tuple[str, tuple[tuple[str, str | None], ...]] | None:
+    """What a row of a response says, by which it is known again; None for a row that nothing can be told of."""
+    message = row.message
+    if message is None or not message.id or type(message.content) is not list:
+        return None
+    said = tuple([(block.type, block.id or block.text or block.thinking) for block in message.content])
+    return message.id, said
 
 
 def _starts_anew(row: Row) -> bool:

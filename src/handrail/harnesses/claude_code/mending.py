@@ -61,6 +61,9 @@ class _Mending:
         for index, parent in view.relinked.items():
             if not view.is_gone(index):
                 self.layout.replace(index, ("parentUuid",), jsonio.encode(parent), "relink", "a parent bridged")
+        for index, parent in view.logical.items():
+            path: Path = ("logicalParentUuid",)
+            self.layout.replace(index, path, jsonio.encode(parent), "relink", "what a compaction goes on from")
         self.layout.order = order
         return self.layout.edits()
 
@@ -86,12 +89,17 @@ class _Mending:
         """Give every row whose parent is missing the row before it, though no resume needs it; none, if it is first."""
         view = self.outlook.view
         known = view.by_id
-        before: str | None = None
+        before: list[int] = []
+        named: set[str | None] = set()
         for index in order:
             row = view.rows[index]
             if row.parentUuid is not None and row.parentUuid not in known:
-                view.relink(index, before)
-            before = row.uuid or before
+                # Only a row that an earlier one names can have that one below it.
+                safe = before if row.uuid not in named else [at for at in before if not view.is_above(index, at)]
+                view.relink(index, view.rows[safe[-1]].uuid if safe else None)
+            named.add(row.parentUuid)
+            if row.uuid is not None:
+                before.append(index)
 
     def _rows_of(self, branch: str) -> tuple[int, ...]:
         for other in self.outlook.lines.others:

@@ -54,7 +54,9 @@ class Outlook:
         row = self.view.rows[index]
         if row.type == "assistant":
             return True
-        return row.type == "user" and not row.isMeta and not ids_of(row, "tool_result") and not is_aside(row)
+        if row.type != "user" or row.isMeta or row.isCompactSummary:
+            return False
+        return not ids_of(row, "tool_result") and not is_aside(row)
 
     def lost(self, resumed: Resume) -> list[int]:
         """The turns of the wanted line that the resume ``resumed`` does not show."""
@@ -83,6 +85,15 @@ class Outlook:
         for other in self.lines.others:
             if self.turns(other.rows).persons:
                 (self.stranded if self._is_cut_off(other) else self.left).append(other)
+            elif self._is_beside_a_hook(other):
+                self.stranded.append(other)
+
+    def _is_beside_a_hook(self, other: OtherLine) -> bool:
+        """Whether the line is a reply that a record of the harness pushed aside: both hang on the same row."""
+        rows = self.view.rows
+        fork = rows[other.leaves_at].uuid if other.leaves_at >= 0 else None
+        siblings = [rows[index] for index in self.lines.live if fork is not None and rows[index].parentUuid == fork]
+        return any(row.type == "system" for row in siblings) and not any(row.is_talk for row in siblings)
 
     def _is_cut_off(self, other: OtherLine) -> bool:
         """Whether nobody left this line: what the live one goes on with was written in between or came from a queue.

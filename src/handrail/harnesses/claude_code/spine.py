@@ -85,14 +85,13 @@ def straighten(view: View, order: Sequence[int], wanted: set[int], is_turn: Call
         walk.append(at)
         seen.add(at)
         responses.add(response_of(rows[at]))
-        if is_boundary(rows[at]):
-            break
-        following = by_id.get(rows[at].parentUuid or "")
+        begins_anew = is_boundary(rows[at])
+        following = by_id.get((rows[at].logicalParentUuid if begins_anew else rows[at].parentUuid) or "")
         if following in seen:
             following = None
         passed = _passed_over(rows, turns, following, at, responses)
         if passed is not None:
-            view.relink(order[at], rows[passed].uuid)
+            (view.relink_logically if begins_anew else view.relink)(order[at], rows[passed].uuid)
             following = passed
         at = following
     return [order[at] for at in reversed(walk)]

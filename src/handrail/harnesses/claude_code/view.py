@@ -20,13 +20,17 @@ _GONE = Row()
 
 @dataclass
 class View:
-    """``rows`` with the changes; by row index: ``copies`` and what they copy, ``renamed`` new ids, ``relinked`` new
-    parents, ``dead`` responses at the end that no model gave, ``cycles`` the rows at which a circle was opened."""
+    """``rows`` with the changes, and the changes by row index.
+
+    ``copies`` names for each copy what it copies, ``renamed`` new ids, ``relinked`` and ``logical`` new parents,
+    ``dead`` the responses at the end that no model gave, ``cycles`` the rows at which a circle was opened.
+    """
 
     rows: list[Row]
     copies: dict[int, int] = field(default_factory=dict)
     renamed: dict[int, str] = field(default_factory=dict)
     relinked: dict[int, str | None] = field(default_factory=dict)
+    logical: dict[int, str | None] = field(default_factory=dict)
     dead: list[int] = field(default_factory=list)
     cycles: list[int] = field(default_factory=list)
 
@@ -50,6 +54,25 @@ class View:
             return
         self.relinked[index] = parent
         self.rows[index] = msgspec.structs.replace(row, parentUuid=parent)
+
+    def relink_logically(self, index: int, parent: str | None) -> None:
+        """Give row ``index``, which begins the line anew after a compaction, another row that it goes on from."""
+        row = self.rows[index]
+        if row.logicalParentUuid != parent:
+            self.logical[index] = parent
+            self.rows[index] = msgspec.structs.replace(row, logicalParentUuid=parent)
+
+    def is_above(self, ancestor: int, index: int) -> bool:
+        """Whether ``ancestor`` is among the parents of row ``index``, or is that row."""
+        by_id = self.by_id
+        seen: set[int] = set()
+        at: int | None = index
+        while at is not None and at not in seen:
+            if at == ancestor:
+                return True
+            seen.add(at)
+            at = by_id.get(self.rows[at].parentUuid or "")
+        return False
 
 
 def make_view(ledger: Ledger) -> View:

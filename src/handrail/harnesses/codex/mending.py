@@ -132,9 +132,18 @@ def _synthetic(entry: Entry, call: str) -> dict[str, Any]:
 
 
 def _words(output: Any) -> str:
+    """The words of an output; those inside of the JSON that older versions put round them."""
     if isinstance(output, str):
-        return output
+        inner = _decoded(output)
+        return _words(inner["output"]) if isinstance(inner, dict) and "output" in inner else output
     if isinstance(output, dict) and isinstance(output.get("content"), str):
         return str(output["content"])
     items = output if isinstance(output, list) else []
     return "\n".join(item["text"] for item in items if isinstance(item, dict) and isinstance(item.get("text"), str))
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return jsonio.decode(text.encode("utf-8", "surrogatepass")) if text.startswith("{") else None
+    except jsonio.NotJson:
+        return None

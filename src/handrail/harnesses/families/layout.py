@@ -105,6 +105,8 @@ class Layout:
             return Edit(entry.line_start, entry.line_end, b"", change.kind, change.message, change.is_loss)
         is_first = index == 0 or self.entries[index - 1].line_start != entry.line_start
         is_last = index + 1 == len(self.entries) or self.entries[index + 1].line_start != entry.line_start
+        if is_first and is_last and entry.end >= entry.line_end - 1:
+            return Edit(entry.start, entry.line_end, b"", change.kind, change.message, change.is_loss)
         is_end = is_last and entry.end == entry.line_end
         new = b"\n" if is_end or not (is_first or is_last) else b""
         return Edit(entry.start, entry.end, new, change.kind, change.message, change.is_loss)

@@ -151,6 +151,7 @@ CLAUDE_CODE_TEXTS: tuple[Marker, ...] = (
     Marker("<new-diagnostics>", _HARNESS, "ide", closes="</new-diagnostics>"),
     Marker("Stop hook feedback:", _HARNESS, "hook:Stop", is_prose=True),
     Marker("Operation stopped by hook: ", _HARNESS, "hook", is_prose=True),
+    Marker("Unknown slash command: ", _HARNESS, "command", is_prose=True),
     Marker("<teammate-message", _PEER, "teammate", closes="</teammate-message>"),
     Marker("Base directory for this skill: ", _HARNESS, "skill", is_prose=True),
     Marker("Warmup", _HARNESS, "warmup", is_whole=True, is_prose=True),
@@ -174,6 +175,9 @@ CLAUDE_CODE_ORIGINS: dict[str, tuple[Author, str | None]] = {
 
 CLAUDE_CODE_PROGRAMS = frozenset({"sdk-cli", "sdk-ts", "sdk-py", "mcp", "claude-code-github-action"})
 """Values of ``entrypoint`` that mean a program writes the prompts."""
+
+CLAUDE_CODE_EDITORS = frozenset({"claude-vscode"})
+"""Values of ``entrypoint`` that mean a person writes them in an editor, which leaves no proof of it in the rows."""
 
 _REJECTED = "The user doesn't want to proceed with this tool use."
 _NOTE = "\n\nNote: The user's next message may contain a correction or preference."
