@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.harnesses.claude_rows import CODEC, Rows, call, texts
 
 
@@ -171,3 +173,21 @@ def test_a_compaction_that_kept_rows_is_followed_to_its_summary() -> None:
     rows.prompt("on", parent=tail)
     assert ["go", "kept", "dropped from context", "on"] == texts(rows.body())
     assert not any(message.is_bridged for message in rows.body())
+
+
+def test_history_that_a_client_wrote_anew_under_other_ids_counts_once() -> None:
+    rows = Rows()
+    told = [("u", "go"), ("a", "one"), ("u", "more"), ("a", "two")]
+    for copy in range(2):
+        for place, (kind, words) in enumerate(told):
+            root: dict[str, Any] = {"parent": None} if place == 0 else {}
+            if kind == "u":
+                rows.prompt(words, **root)
+            else:
+                rows.says({"type": "thinking", "thinking": f"{words}?"} if copy == 0 else words, id=words)
+                rows.says(words if copy == 0 else call(f"t-{words}"), id=words)
+            rows.rows[-1]["timestamp"] = f"2026-03-01T11:00:0{place}.000Z"
+    rows.result("t-two")
+    assert ["go", "one", "more", "two"] == texts(rows.body())
+    assert ["user", "assistant", "user", "assistant", "user"] == [message.role for message in rows.body()]
+    assert () == rows.branches()

@@ -21,7 +21,8 @@ from handrail.transcripts.model import (
     ToolUse,
     Via,
 )
-from tests.harnesses.claude_rows import REJECTED, SESSION, Rows, call, speakers, texts
+from handrail.transcripts.spans import Span
+from tests.harnesses.claude_rows import CODEC, REJECTED, SESSION, Rows, call, speakers, texts
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,34 @@ def test_prompts_of_a_program_are_unknown() -> None:
     rows.bare(type="queue-operation", operation="dequeue", sessionId=SESSION)
     rows.prompt("do it")
     assert [("unknown", "do it")] == speakers(rows.body())
+
+
+def test_prompts_fed_by_an_editor_are_the_persons_at_it() -> None:
+    rows = Rows("2.1.17")
+    rows.bare(type="queue-operation", operation="dequeue", sessionId=SESSION)
+    rows.user([{"type": "text", "text": "<ide_selection>x</ide_selection>"}, {"type": "text", "text": "explain"}])
+    rows.says("so")
+    rows.user("shorter")
+    rows.says("thus")
+    assert ("person", "explain") in speakers(rows.body())
+    assert ("person", "shorter") in speakers(rows.body())
+    native = CODEC.parse(rows.data())
+    cut = CODEC.to_common(CODEC.parse(CODEC.render(CODEC.crop(native, [Span(2, 4)]))))
+    assert [("person", "shorter")] == speakers(cut.body)
+
+
+def test_prompts_fed_by_a_client_that_is_no_program_are_a_persons() -> None:
+    rows = Rows("2.1.200")
+    rows.bare(type="queue-operation", operation="dequeue", sessionId=SESSION)
+    rows.prompt("do it", entrypoint="claude-desktop")
+    assert [("person", "do it")] == speakers(rows.body())
+
+
+def test_what_claude_code_says_of_a_command_it_does_not_know_is_the_harnesses() -> None:
+    rows = Rows()
+    rows.prompt("go")
+    rows.user("Unknown slash command: theme")
+    assert [("person", "go"), ("harness", "Unknown slash command: theme")] == speakers(rows.body())
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,13 @@ def test_a_harness_knows_its_own_rows_for_certain(data: bytes, expected: str) ->
     assert (guess.harness, guess.confidence) == (expected, 1.0)
 
 
+def test_a_file_of_nothing_but_local_commands_is_claude_codes() -> None:
+    row = CLAUDE_ROW.replace(
+        b'"type":"user","message":{"role":"user","content":"hello"}', b'"type":"system","subtype":"x"'
+    )
+    assert guess_harness(row, INFOS).harness == "claude_code"
+
+
 def test_damage_around_the_rows_does_not_hide_whose_they_are() -> None:
     assert guess_harness(b"\x00\x00\n" + CLAUDE_ROW + b'{"type":"us', INFOS).harness == "claude_code"
 

@@ -18,6 +18,7 @@ from handrail.harnesses.claude_code.speech import Setting
 from handrail.harnesses.claude_code.wire import CROP_KIND, Row
 from handrail.harnesses.claude_code.written import instant
 from handrail.harnesses.families.jsonl import Rows
+from handrail.harnesses.families.markers import CLAUDE_CODE_EDITORS
 from handrail.transcripts.model import Author, Common, Interrupt, Meta
 
 
@@ -100,6 +101,8 @@ def crop_row(meta: Meta, setting: Setting) -> bytes:
     row |= {"cwd": meta.cwd, "version": meta.cli_version, "gitBranch": meta.git_branch, "customTitle": meta.title}
     if setting.has_proof:
         row["permissionMode"] = "default"
+    if setting.is_editor:
+        row["entrypoint"] = next(iter(CLAUDE_CODE_EDITORS))
     return jsonio.encode(row) + b"\n"
 
 

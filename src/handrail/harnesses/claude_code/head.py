@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
-from typing import NamedTuple
+from datetime import UTC
 
 import msgspec
 from msgspec import Struct
@@ -13,13 +12,15 @@ from msgspec import Struct
 from handrail.harnesses.claude_code.speech import Setting, has_proof
 from handrail.harnesses.claude_code.wire import CROP_KIND, Row
 from handrail.harnesses.families.jsonl import Rows
-from handrail.harnesses.families.markers import CLAUDE_CODE_PROGRAMS
+from handrail.harnesses.families.markers import CLAUDE_CODE_EDITORS, CLAUDE_CODE_PROGRAMS, CLAUDE_CODE_TEXTS
 from handrail.transcripts.model import Meta, Parent
 
 HARNESS_NAME = "claude_code"
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _LOOK_AT = 8
+_TALK = frozenset({"user", "assistant"})
 _TITLES = frozenset({"custom-title", "ai-title", "agent-name", "summary"})
+_EDITORS = tuple(marker.opens for marker in CLAUDE_CODE_TEXTS if marker.by == "ide")
 _NAMES_MODEL = frozenset({"assistant", CROP_KIND})
 
 
@@ -81,34 +82,47 @@ def read_head(rows: Rows[Row]) -> Head:
 def read_setting(rows: list[Row], head: Head) -> Setting:
     """How the prompts of the file were written.
 
-    A first record that takes from a queue into which nothing was put is the trace of a program that feeds it.
+    A first record that takes from a queue into which nothing was put is the trace of a client that feeds it: of a
+    program, unless the file names another client or holds what an editor adds to the prompts of who sits at it.
     """
     first = next((row for row in rows if row.type != CROP_KIND), None)
-    is_driven = head.entrypoint in CLAUDE_CODE_PROGRAMS or (first is not None and first.operation == "dequeue")
+    client = head.entrypoint
+    is_fed = client is None and first is not None and first.operation == "dequeue"
+    is_editor = client in CLAUDE_CODE_EDITORS or (is_fed and any(map(_is_from_editor, rows)))
+    is_driven = client in CLAUDE_CODE_PROGRAMS or (is_fed and not is_editor)
     proven = any(has_proof(row) for row in rows if row.type == "user" or row.type == CROP_KIND)
-    return Setting(is_driven, proven, version_numbers(head.version))
+    return Setting(is_driven, proven, version_numbers(head.version), is_editor)
+
+
+def _is_from_editor(row: Row) -> bool:
+    """Whether an editor wrote beside a prompt what it shows."""
+    content = row.message.content if row.type == "user" and row.message is not None else None
+    texts = [content] if isinstance(content, str) else [item.text or "" for item in content or ()]
+    return any(text.startswith(_EDITORS) for text in texts)
 
 
 def read_meta(rows: list[Row], head: Head) -> Meta:
     """The metadata of a main or sub-agent file. Nothing is made up: what no row says is None."""
-    own, agent, inherited, started, titled = _survey(rows)
+    own, agent, inherited = _identities(rows)
     whole = rows[0] if rows and rows[0].type == CROP_KIND else None
-    title = _title(titled, rows)
     if whole is not None:
         own = whole.sessionId or own
-        started, title = whole.timestamp, whole.customTitle
+        times = [whole.timestamp] if whole.timestamp is not None else []
+    else:
+        times = [row.timestamp for row in rows if row.type in _TALK and row.timestamp is not None]
     parent = None
     session = own
     if agent is not None:
-        session, parent, title = f"agent-{agent}", Parent(session=own, kind="subagent") if own else None, None
+        session, parent = f"agent-{agent}", Parent(session=own, kind="subagent") if own else None
     elif inherited is not None:
         parent = Parent(session=inherited, kind="fork")
+    started = min(times, default=None)
     return Meta(
         id=session,
         timestamp=started.astimezone(UTC) if started is not None else None,
         cwd=head.cwd or None,
         git_branch=head.gitBranch or None,
-        title=title,
+        title=None if agent is not None else (whole.customTitle if whole is not None else read_title(rows)),
         cli_version=head.version,
         model=_model(rows),
         harness=HARNESS_NAME,
@@ -116,48 +130,27 @@ def read_meta(rows: list[Row], head: Head) -> Meta:
     )
 
 
-class _Survey(NamedTuple):
-    """What one pass over the rows tells of a session.
-
-    ``own`` is the session's id (that of the last turn), ``agent`` its agent's if it is a sub-agent's, ``inherited``
-    the id it copied from. ``started`` is the time of the earliest turn, ``titled`` the rows that name it.
-    """
-
-    own: str
-    agent: str | None
-    inherited: str | None
-    started: datetime | None
-    titled: list[Row]
-
-
-def _survey(rows: list[Row]) -> _Survey:
+def _identities(rows: list[Row]) -> tuple[str, str | None, str | None]:
+    """The session's own id (that of the last turn), its agent's id if it is a sub-agent's, the id it copied from."""
     own = ""
     agent: str | None = None
     inherited: str | None = None
-    started: datetime | None = None
-    titled: list[Row] = []
     is_main = False
     for row in reversed(rows):
-        kind = row.type
-        if kind == "assistant" or kind == "user":
-            session = row.sessionId
-            if session != own and session:
-                if own:
-                    inherited = session
-                else:
-                    own = session
-            if row.isSidechain:
-                agent = row.agentId or agent
+        if row.type not in _TALK:
+            continue
+        if row.sessionId and row.sessionId != own:
+            if not own:
+                own = row.sessionId
             else:
-                is_main = True
-            timestamp = row.timestamp
-            if timestamp is not None and (started is None or timestamp < started):
-                started = timestamp
-        elif kind in _TITLES:
-            titled.append(row)
+                inherited = row.sessionId
+        if row.isSidechain:
+            agent = row.agentId or agent
+        else:
+            is_main = True
     if not own:
         own = next((row.sessionId for row in rows if row.sessionId), "")
-    return _Survey(own, None if is_main else agent, inherited, started, titled[::-1])
+    return own, None if is_main else agent, inherited
 
 
 def _model(rows: Iterable[Row]) -> str | None:
@@ -167,22 +160,24 @@ def _model(rows: Iterable[Row]) -> str | None:
     return None
 
 
-def _title(titled: Iterable[Row], rows: list[Row]) -> str | None:
+def read_title(rows: list[Row]) -> str | None:
     """The title by rank: one a person gave, one the model gave, the agent's name, a summary of a leaf of this file.
 
     Of several of a rank the last counts. A summary of a leaf elsewhere belongs to another session.
     """
     custom = made = name = summary = None
     here: set[str] | None = None
-    for row in titled:
+    for row in rows:
         kind = row.type
+        if kind not in _TITLES:
+            continue
         if kind == "custom-title":
             custom = row.customTitle or custom
         elif kind == "ai-title":
             made = row.aiTitle or made
         elif kind == "agent-name":
             name = row.agentName or name
-        elif row.summary:
+        elif kind == "summary" and row.summary:
             here = here or {other.uuid for other in rows if other.uuid}
             summary = row.summary if row.leafUuid in here else summary
     return custom or made or name or summary

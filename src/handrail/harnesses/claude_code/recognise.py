@@ -15,6 +15,7 @@ _BOOKKEEPING: dict[str, frozenset[str]] = {
     "summary": frozenset({"summary", "leafUuid"}),
     "file-history-snapshot": frozenset({"messageId", "snapshot"}),
     "queue-operation": frozenset({"operation", "sessionId"}),
+    "system": frozenset({"subtype", "parentUuid", "isSidechain", "sessionId"}),
     "progress": frozenset({"data", "sessionId"}),
     "attachment": frozenset({"attachment", "sessionId"}),
     "last-prompt": frozenset({"sessionId"}),

@@ -8,7 +8,6 @@ author is unknown.
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,10 +22,8 @@ from handrail.harnesses.families.markers import (
 )
 from handrail.transcripts.model import Author, Block, Interrupt, Text, Via
 
-_MAY_BE_MARKED = ("<", "[", "{", "Caveat: ", "Stop ", "Operation ", "Base ", "Warmup")
-_PLAIN_ENDS = frozenset(string.ascii_letters + string.digits + ".,:;!?)'\"`")
-_PLAIN_STARTS = _PLAIN_ENDS - {opening[0] for opening in _MAY_BE_MARKED}
-"""First and last characters of nearly all texts; where both are met, no marker can begin or end there."""
+_MAY_BE_MARKED = ("<", "[", "{", "Caveat: ", "Stop ", "Operation ", "Base ", "Unknown ", "Warmup")
+_MARKED_FIRST = frozenset(opening[0] for opening in _MAY_BE_MARKED)
 
 
 class Speaker(NamedTuple):
@@ -52,14 +49,18 @@ class Setting(NamedTuple):
     """What a file as a whole says about who writes its prompts.
 
     ``has_proof``: some row proves a prompt. ``version`` is that of the first row that names one, None when none does.
+    ``is_editor``: a person sat at an editor, whose prompts carry no proof.
     """
 
     is_driven: bool = False
     has_proof: bool = False
     version: tuple[int, ...] | None = None
+    is_editor: bool = False
 
     def accepts_absence(self, version: tuple[int, ...] | None) -> bool:
         """Whether a bare text of a row of ``version`` may be a prompt though nothing proves it."""
+        if self.is_editor:
+            return True
         if self.has_proof:
             return version is not None and version < PROOF_SINCE
         return self.version is None or self.version < PROOF_ALWAYS
@@ -128,8 +129,9 @@ def speak(text: str, speaker: Speaker, *, is_typed: bool) -> list[Block]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether no marker can begin or end ``text``, which is not empty."""
-    if text[0] in _PLAIN_STARTS and text[-1] in _PLAIN_ENDS:
+    """Whether no marker can begin or end ``text``, told by its first and last characters where they suffice."""
+    first, last = text[0], text[-1]
+    if first not in _MARKED_FIRST and last != ">" and not first.isspace() and not last.isspace():
         return True
     return not text.lstrip().startswith(_MAY_BE_MARKED) and not text.rstrip().endswith(">")
 
