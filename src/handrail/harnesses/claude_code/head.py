@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC
+from datetime import UTC, datetime
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +19,6 @@ from handrail.transcripts.model import Meta, Parent
 HARNESS_NAME = "claude_code"
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _LOOK_AT = 8
-_TALK = frozenset({"user", "assistant"})
 _TITLES = frozenset({"custom-title", "ai-title", "agent-name", "summary"})
 _EDITORS = tuple(marker.opens for marker in CLAUDE_CODE_TEXTS if marker.by == "ide")
 _NAMES_MODEL = frozenset({"assistant", CROP_KIND})
@@ -103,26 +103,24 @@ def _is_from_editor(row: Row) -> bool:
 
 def read_meta(rows: list[Row], head: Head) -> Meta:
     """The metadata of a main or sub-agent file. Nothing is made up: what no row says is None."""
-    own, agent, inherited = _identities(rows)
+    own, agent, inherited, started, titled = _survey(rows)
     whole = rows[0] if rows and rows[0].type == CROP_KIND else None
+    title = _title(titled, rows)
     if whole is not None:
         own = whole.sessionId or own
-        times = [whole.timestamp] if whole.timestamp is not None else []
-    else:
-        times = [row.timestamp for row in rows if row.type in _TALK and row.timestamp is not None]
+        started, title = whole.timestamp, whole.customTitle
     parent = None
     session = own
     if agent is not None:
-        session, parent = f"agent-{agent}", Parent(session=own, kind="subagent") if own else None
+        session, parent, title = f"agent-{agent}", Parent(session=own, kind="subagent") if own else None, None
     elif inherited is not None:
         parent = Parent(session=inherited, kind="fork")
-    started = min(times, default=None)
     return Meta(
         id=session,
         timestamp=started.astimezone(UTC) if started is not None else None,
         cwd=head.cwd or None,
         git_branch=head.gitBranch or None,
-        title=None if agent is not None else (whole.customTitle if whole is not None else read_title(rows)),
+        title=title,
         cli_version=head.version,
         model=_model(rows),
         harness=HARNESS_NAME,
@@ -130,27 +128,48 @@ def read_meta(rows: list[Row], head: Head) -> Meta:
     )
 
 
-def _identities(rows: list[Row]) -> tuple[str, str | None, str | None]:
-    """The session's own id (that of the last turn), its agent's id if it is a sub-agent's, the id it copied from."""
+class _Survey(NamedTuple):
+    """What one pass over the rows tells of a session.
+
+    ``own`` is the session's id (that of the last turn), ``agent`` its agent's if it is a sub-agent's, ``inherited``
+    the id it copied from. ``started`` is the time of the earliest turn, ``titled`` the rows that name it.
+    """
+
+    own: str
+    agent: str | None
+    inherited: str | None
+    started: datetime | None
+    titled: list[Row]
+
+
+def _survey(rows: list[Row]) -> _Survey:
     own = ""
     agent: str | None = None
     inherited: str | None = None
+    started: datetime | None = None
+    titled: list[Row] = []
     is_main = False
     for row in reversed(rows):
-        if row.type not in _TALK:
-            continue
-        if row.sessionId and row.sessionId != own:
-            if not own:
-                own = row.sessionId
+        kind = row.type
+        if kind == "assistant" or kind == "user":
+            session = row.sessionId
+            if session != own and session:
+                if own:
+                    inherited = session
+                else:
+                    own = session
+            if row.isSidechain:
+                agent = row.agentId or agent
             else:
-                inherited = row.sessionId
-        if row.isSidechain:
-            agent = row.agentId or agent
-        else:
-            is_main = True
+                is_main = True
+            timestamp = row.timestamp
+            if timestamp is not None and (started is None or timestamp < started):
+                started = timestamp
+        elif kind in _TITLES:
+            titled.append(row)
     if not own:
         own = next((row.sessionId for row in rows if row.sessionId), "")
-    return own, None if is_main else agent, inherited
+    return _Survey(own, None if is_main else agent, inherited, started, titled[::-1])
 
 
 def _model(rows: Iterable[Row]) -> str | None:
@@ -160,24 +179,22 @@ def _model(rows: Iterable[Row]) -> str | None:
     return None
 
 
-def read_title(rows: list[Row]) -> str | None:
+def _title(titled: Iterable[Row], rows: list[Row]) -> str | None:
     """The title by rank: one a person gave, one the model gave, the agent's name, a summary of a leaf of this file.
 
     Of several of a rank the last counts. A summary of a leaf elsewhere belongs to another session.
     """
     custom = made = name = summary = None
     here: set[str] | None = None
-    for row in rows:
+    for row in titled:
         kind = row.type
-        if kind not in _TITLES:
-            continue
         if kind == "custom-title":
             custom = row.customTitle or custom
         elif kind == "ai-title":
             made = row.aiTitle or made
         elif kind == "agent-name":
             name = row.agentName or name
-        elif kind == "summary" and row.summary:
+        elif row.summary:
             here = here or {other.uuid for other in rows if other.uuid}
             summary = row.summary if row.leafUuid in here else summary
     return custom or made or name or summary

@@ -63,8 +63,8 @@ def find_lines(rows: list[Row]) -> Lines:
     tree.take_back(live, tree.nodes)
     left = {index for index in tree.nodes if index not in live}
     gone = left | tree.outside
-    others = tree.other_lines(live, left)
-    return Lines([index for index in range(len(rows)) if index not in gone], others, frozenset(tree.bridged))
+    kept = [index for index in range(len(rows)) if index not in gone] if gone else list(range(len(rows)))
+    return Lines(kept, tree.other_lines(live, left), frozenset(tree.bridged))
 
 
 def _is_chain(rows: list[Row]) -> bool:
@@ -188,9 +188,14 @@ class _Tree:
         candidates = [index for index in among if index not in line]
         if not candidates:
             return
-        said = [self.rows[index] for index in line if self.rows[index].type == "assistant"]
-        responses = {row.message.id for row in said if row.message is not None and row.message.id}
-        calls = {block.id for row in said for block in _blocks(row, "tool_use")}
+        responses: set[str | None] = set()
+        calls: set[str | None] = set()
+        for index in line:
+            row = self.rows[index]
+            if row.type == "assistant" and row.message is not None:
+                responses.add(row.message.id)
+                calls.update([block.id for block in _blocks(row, "tool_use")])
+        responses -= {None, ""}
         while candidates:
             left = []
             for index in candidates:
@@ -203,7 +208,7 @@ class _Tree:
                 return
             candidates = left
 
-    def _belongs(self, index: int, line: set[int], responses: set[str], calls: set[str | None]) -> bool:
+    def _belongs(self, index: int, line: set[int], responses: set[str | None], calls: set[str | None]) -> bool:
         row = self.rows[index]
         if row.type == "assistant":
             return row.message is not None and row.message.id in responses

@@ -8,6 +8,7 @@ author is unknown.
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,7 +24,9 @@ from handrail.harnesses.families.markers import (
 from handrail.transcripts.model import Author, Block, Interrupt, Text, Via
 
 _MAY_BE_MARKED = ("<", "[", "{", "Caveat: ", "Stop ", "Operation ", "Base ", "Unknown ", "Warmup")
-_MARKED_FIRST = frozenset(opening[0] for opening in _MAY_BE_MARKED)
+_PLAIN_ENDS = frozenset(string.ascii_letters + string.digits + ".,:;!?)'\"`")
+_PLAIN_STARTS = _PLAIN_ENDS - {opening[0] for opening in _MAY_BE_MARKED}
+"""First and last characters of nearly all texts; where both are met, no marker can begin or end there."""
 
 
 class Speaker(NamedTuple):
@@ -129,9 +132,8 @@ def speak(text: str, speaker: Speaker, *, is_typed: bool) -> list[Block]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether no marker can begin or end ``text``, told by its first and last characters where they suffice."""
-    first, last = text[0], text[-1]
-    if first not in _MARKED_FIRST and last != ">" and not first.isspace() and not last.isspace():
+    """Whether no marker can begin or end ``text``, which is not empty."""
+    if text[0] in _PLAIN_STARTS and text[-1] in _PLAIN_ENDS:
         return True
     return not text.lstrip().startswith(_MAY_BE_MARKED) and not text.rstrip().endswith(">")
 
