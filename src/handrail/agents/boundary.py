@@ -53,7 +53,8 @@ class Enlisted(Struct, frozen=True):
 def enlisted(strategies: Iterable[StrategyLike]) -> tuple[Enlisted, ...]:
     """The strategies of one run, factories called.
 
-    ``UnknownName`` for a name nothing ships under, ``TypeError`` for what can be no strategy.
+    A name may be followed by ``:`` and an argument (``verify:make test``). ``UnknownName`` for a name nothing ships
+    under, ``TypeError`` for what can be no strategy.
     """
     found: list[Enlisted] = []
     taken: dict[str, int] = {}
@@ -70,11 +71,14 @@ def enlisted(strategies: Iterable[StrategyLike]) -> tuple[Enlisted, ...]:
 
 def _made(given: StrategyLike) -> object:
     """The strategy itself: looked up by its name, or made by its factory."""
-    strategy: Any = registry.member(STRATEGIES, given, "STRATEGY") if isinstance(given, str) else given
-    is_class = isinstance(strategy, type)
-    if is_class or (not hasattr(strategy, "on_round") and callable(strategy) and not _takes_context(strategy)):
-        return strategy()
-    return strategy
+    if isinstance(given, str):
+        name, has_argument, argument = given.partition(":")
+        shipped = registry.member(STRATEGIES, name, "STRATEGY")
+        return shipped(argument) if has_argument else shipped()
+    is_strategy = hasattr(given, "on_round") and not isinstance(given, type)
+    if is_strategy or not callable(given) or (not isinstance(given, type) and _takes_context(given)):
+        return given
+    return given()  # type: ignore[call-arg]
 
 
 def _takes_context(function: Callable[..., Any]) -> bool:
