@@ -78,7 +78,7 @@ class Driver:
             await self._commit_cancelled()
             raise
         finally:
-            await self._land("the run is over")
+            await self._abandon()
             await self.asks.close()
 
     async def _step(self) -> None:
@@ -226,6 +226,12 @@ class Driver:
         await asyncio.wait(tasks)
         for task in tasks:
             await task
+
+    async def _abandon(self) -> None:
+        """End what still runs after something went wrong: that is raised already, and theirs follow from it."""
+        self._activity.cut("the run broke off")
+        await asyncio.gather(*(task for _, task in self._flying), return_exceptions=True)
+        self._flying.clear()
 
     async def _commit_cancelled(self) -> None:
         state = self._writer.state
