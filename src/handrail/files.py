@@ -207,10 +207,11 @@ def _may_write(described: Path) -> bool:
 
 
 @contextlib.contextmanager
-def lock(path: Path) -> Iterator[None]:
+def lock(path: Path, *, waits: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on ``path`` (created when missing) until the block ends; waits for its turn.
 
-    The system lets go of it when the process dies. ``StoreError`` when there is nowhere to lock.
+    The system lets go of it when the process dies. ``StoreError`` when there is nowhere to lock, and without
+    ``waits`` when somebody else holds it.
     """
     import fcntl
 
@@ -220,7 +221,10 @@ def lock(path: Path) -> Iterator[None]:
     except (OSError, ValueError) as problem:
         raise _store_error("cannot lock", path, problem) from problem
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            raise StoreError(f"{_shown(path)} is held by another process") from problem
         yield
     finally:
         os.close(handle)

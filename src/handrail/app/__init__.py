@@ -44,6 +44,20 @@ if TYPE_CHECKING:
     from handrail.app.opening import open_session as open_session
     from handrail.app.repairing import Repaired as Repaired
     from handrail.app.repairing import repair as repair
+    from handrail.app.replaying import Replayed as Replayed
+    from handrail.app.replaying import ReplayOrder as ReplayOrder
+    from handrail.app.replaying import replay as replay
+    from handrail.app.running import Order as Order
+    from handrail.app.running import RunBegan as RunBegan
+    from handrail.app.running import RunEvent as RunEvent
+    from handrail.app.running import RunFinished as RunFinished
+    from handrail.app.running import RunHappened as RunHappened
+    from handrail.app.running import Running as Running
+    from handrail.app.running import RunStreamed as RunStreamed
+    from handrail.app.running import require_extra as require_extra
+    from handrail.app.running import run_event as run_event
+    from handrail.app.running import run_finished as run_finished
+    from handrail.app.running import start_run as start_run
     from handrail.app.sampling import Demo as Demo
     from handrail.app.sampling import demo as demo
     from handrail.app.showing import BranchNote as BranchNote
@@ -74,6 +88,11 @@ _HOMES = {
     "mining": "MomentFilter MomentList iter_mined moments",
     "opening": "Opened Source open_session",
     "repairing": "Repaired repair",
+    "replaying": "ReplayOrder Replayed replay",
+    "running": (
+        "Order RunBegan RunEvent RunFinished RunHappened RunStreamed Running require_extra run_event run_finished "
+        "start_run"
+    ),
     "sampling": "Demo demo",
     "showing": "BranchNote Shown show",
     "surveying": "HarnessRow Overview overview",

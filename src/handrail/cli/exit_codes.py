@@ -6,7 +6,10 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """``PROBLEMS``: done as asked, but a session is damaged, or parts of it were left out of what was written."""
+    """``PROBLEMS``: done as asked, but a session is damaged, or parts of it were left out of what was written.
+
+    ``UNFINISHED``: a run ended, everything committed, and without an answer. ``WAITING``: it goes on with a person's.
+    """
 
     OK = 0
     ERROR = 1
@@ -14,15 +17,21 @@ class ExitCode(IntEnum):
     PROBLEMS = 3
     UNREADABLE = 4
     NOT_FOUND = 5
+    UNFINISHED = 6
+    WAITING = 7
+    DIVERGED = 8
     INTERRUPTED = 130
 
 
 MEANINGS = {
     ExitCode.OK: "done",
-    ExitCode.ERROR: "an error: nothing was done",
+    ExitCode.ERROR: "an error: nothing was done, or a run failed",
     ExitCode.USAGE: "the command line was wrong",
     ExitCode.PROBLEMS: "done, but a session is damaged; what cannot be read was left out of what was written",
     ExitCode.UNREADABLE: "a file, a store or a session could not be read or written",
     ExitCode.NOT_FOUND: "no session answers to that reference, or several do",
+    ExitCode.UNFINISHED: "a run ended without an answer: it was stopped, spent a bound, was cut off or refused",
+    ExitCode.WAITING: "a run waits for an answer",
+    ExitCode.DIVERGED: "a replay went another way than the recording",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",
 }

@@ -16,8 +16,8 @@ _HEAD = """\
 
 Made from the commands by `python -m handrail.cli.reference > docs/cli.md`; a test holds it to them.
 
-Data goes to standard output and everything else to standard error. No command ever prompts, writes to a harness's
-own files or reaches a network.
+Data goes to standard output and everything else to standard error. No command prompts without a terminal, writes to
+another harness's own files, or reaches a network; but for `run`, which asks the model that was named and runs tools.
 """
 
 _SESSIONS = """\
@@ -48,6 +48,8 @@ _SHARED = frozenset({"json", "tz", "no_color", "root"})
 _ENVIRONMENT = (
     ("`CLAUDE_CONFIG_DIR`, `CODEX_HOME`", "where those harnesses keep their files"),
     ("`HANDRAIL_HOME`, `XDG_STATE_HOME`", "where Handrail keeps its own"),
+    ("`HANDRAIL_CONFIG_DIR`, `XDG_CONFIG_HOME`", "where it finds what holds for all your runs"),
+    ("`HANDRAIL_MODEL`", "the model of `run` where none is named"),
     ("`NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`", "colours: never, always, never"),
     ("`COLUMNS`", "how wide a terminal is"),
 )

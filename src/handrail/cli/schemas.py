@@ -23,6 +23,8 @@ RESULTS: dict[str, Any] = {
     "handrail export": app.Written,
     "handrail doctor": app.DoctorReport,
     "handrail repair": app.Repaired,
+    "handrail run": app.RunEvent,
+    "handrail replay": app.Replayed,
     "handrail demo": app.Demo,
 }
 

@@ -1,0 +1,303 @@
+"""Use case: run an agent, new or on from a session, and tell what happens while it does.
+
+The run's events are written to a session of the ``handrail`` harness as it goes, so whatever ends the process, the
+session can be read by every other command and gone on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from handrail import __version__, files, ids
+from handrail.agents.agent import Agent
+from handrail.agents.approval import PERSON, ApproverLike
+from handrail.agents.content import Content
+from handrail.agents.options import Answerer, RunOptions
+from handrail.agents.paging import FolderShelf
+from handrail.agents.result import RunResult, Session
+from handrail.agents.run import Happening, Relayed, Run
+from handrail.agents.sessions import continued
+from handrail.agents.work import Progress
+from handrail.app.machine import SCHEMA_VERSION, Machine
+from handrail.app.opening import locate_file, open_session
+from handrail.errors import HandrailError, MissingExtra, StoreError, UnknownName
+from handrail.harnesses.handrail.store import HandrailStore
+from handrail.journal.events import Event
+from handrail.journal.file import FileJournal
+from handrail.journal.fold import fold
+from handrail.journal.state import State
+from handrail.journal.vocabulary import Actor, ActorKind, AskKind, EndReason, Limits
+from handrail.journal.wire import encode_event
+from handrail.models.names import model_from_name
+from handrail.models.port import Restarted, TextDelta, ThinkingDelta, ToolCallDelta, close
+from handrail.transcripts.model import Author, Json, Taint, Text, Usage
+
+MODEL_VARIABLE = "HANDRAIL_MODEL"
+"""The environment variable that names the model where none is named otherwise."""
+
+_HARNESS = "handrail"
+_NEEDED = ("pydantic", "jsonschema", "mcp")
+_PROGRAM = Actor(ActorKind.HOST, "program")
+
+
+class NothingToRun(HandrailError):
+    """There is no task, and no run of the session that could be gone on with without one."""
+
+    code = "nothing_to_run"
+    exit_code = 2
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """What is to be run.
+
+    ``session`` names one of Handrail's own to go on with, ``source`` one of any harness to begin a new one from;
+    at most one of them. ``is_by_person`` says that a person gave the task, not a program. The rest is as in
+    ``outfitting.Wish``.
+    """
+
+    task: str = ""
+    model: str | None = None
+    base_url: str | None = None
+    workspace: Path
+    session: str | None = None
+    source: str | None = None
+    bounds: Limits = Limits()
+    strategies: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    is_read_only: bool = False
+    is_trusted: bool = False
+    is_by_person: bool = True
+
+
+class Running(Struct, frozen=True, kw_only=True):
+    """A run that has begun: its handle, its model's name, and sentences about what is not as one may expect."""
+
+    run: Run
+    model: str
+    notices: tuple[str, ...] = ()
+
+
+# What is told, as data ---------------------------------------------------------------------------------------
+
+
+class RunBegan(Struct, frozen=True, kw_only=True, tag_field="event", tag="session"):
+    """The session that is written, and what is not as one may expect."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    model: str
+    notices: tuple[str, ...]
+
+
+class RunHappened(Struct, frozen=True, kw_only=True, tag_field="event", tag="happened"):
+    """A recorded event, as it stands in the journal. ``origin`` are the sessions of the sub-agents it came through."""
+
+    schema_version: int = SCHEMA_VERSION
+    origin: tuple[str, ...]
+    record: Json
+
+
+class RunStreamed(Struct, frozen=True, kw_only=True, tag_field="event", tag="streamed"):
+    """What is not recorded: more of a response (``block`` is its index there), a restart, what a tool shows."""
+
+    schema_version: int = SCHEMA_VERSION
+    origin: tuple[str, ...]
+    kind: Literal["text", "thinking", "call", "restarted", "progress"]
+    text: str
+    block: int | None = None
+    call: str | None = None
+
+
+class RunFinished(Struct, frozen=True, kw_only=True, tag_field="event", tag="result"):
+    """How the run ended; the fields are those of ``RunResult``."""
+
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    run: str
+    end_reason: EndReason
+    detail: str | None
+    output: Json
+    question: str | None
+    rounds: int
+    requests: int
+    tool_calls: int
+    usage: Usage
+    cost: float | None
+    elapsed_s: float
+
+
+RunEvent: TypeAlias = RunBegan | RunHappened | RunStreamed | RunFinished
+"""What ``handrail run --json`` prints, one a line."""
+
+
+def run_event(happening: Happening, origin: tuple[str, ...] = ()) -> RunHappened | RunStreamed:
+    """``happening`` as data."""
+    match happening:
+        case Relayed():
+            return run_event(happening.item, happening.origin)
+        case Event():
+            return RunHappened(origin=origin, record=msgspec.json.decode(encode_event(happening)))
+        case Progress():
+            return RunStreamed(origin=origin, kind="progress", text=happening.text, call=happening.call)
+        case TextDelta():
+            return RunStreamed(origin=origin, kind="text", text=happening.text, block=happening.block)
+        case ThinkingDelta():
+            return RunStreamed(origin=origin, kind="thinking", text=happening.text, block=happening.block)
+        case ToolCallDelta():
+            text = happening.name + happening.input
+            return RunStreamed(origin=origin, kind="call", text=text, block=happening.block, call=happening.id)
+        case Restarted():
+            return RunStreamed(origin=origin, kind="restarted", text=happening.error)
+
+
+def run_finished(result: RunResult) -> RunFinished:
+    """``result`` as data."""
+    return RunFinished(
+        session=result.session.id,
+        run=result.run,
+        end_reason=result.end_reason,
+        detail=result.detail,
+        output=result.output,
+        question=result.question,
+        rounds=result.rounds,
+        requests=result.requests,
+        tool_calls=result.tool_calls,
+        usage=result.usage,
+        cost=result.cost,
+        elapsed_s=result.elapsed_s,
+    )
+
+
+# Running -----------------------------------------------------------------------------------------------------
+
+
+def require_extra() -> None:
+    """``MissingExtra`` unless what agents need is installed; the base install reads sessions only."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise MissingExtra(
+            f"running agents needs the extra 'agents' ({', '.join(missing)} is not installed)",
+            hint="pip install 'handrail[agents]'",
+        )
+
+
+@asynccontextmanager
+async def start_run(
+    machine: Machine,
+    order: Order,
+    environment: Mapping[str, str],
+    *,
+    approver: ApproverLike | None = None,
+    answerer: Answerer | None = None,
+) -> AsyncIterator[Running]:
+    """Begin what ``order`` says and give its handle; everything it uses is let go of at the end of the block.
+
+    ``approver`` and ``answerer`` are how a person is asked; without them what needs a person is refused. Raises
+    ``MissingExtra``, ``NothingToRun``, ``UnknownName``, ``SessionNotFound``, ``StoreError`` (also for a session that
+    another process runs), and what making the model or reading the workspace raises.
+    """
+    require_extra()
+    from handrail.app.outfitting import Wish, fitted_out
+
+    wish = Wish(
+        workspace=order.workspace,
+        allow=order.allow,
+        strategies=order.strategies,
+        is_read_only=order.is_read_only,
+        is_trusted=order.is_trusted,
+    )
+    folder = _folder(machine)
+    name = order.model or environment.get(MODEL_VARIABLE)
+    if not name:
+        hint = f"--model PROVIDER:NAME, local or scripted:FILE, or set {MODEL_VARIABLE}"
+        raise UnknownName("no model is named", hint=hint)
+    journal = FileJournal(folder)
+    model = model_from_name(name, base_url=order.base_url, environ=environment)
+    try:
+        session = await _session(machine, order, journal)
+        with files.lock(folder / f"{session.id}.driver", waits=False):
+            async with fitted_out(wish, environment) as outfit:
+                content, taint = _prompt(order.task, outfit.workspace)
+                agent = Agent(
+                    model=model,
+                    tools=outfit.tools,
+                    instructions=outfit.instructions,
+                    models=outfit.models,
+                    taint=outfit.taint | taint,
+                )
+                options = RunOptions(
+                    **{field: getattr(order.bounds, field) for field in order.bounds.__struct_fields__},
+                    strategies=outfit.strategies,
+                    approver=approver,
+                    answerer=answerer,
+                    gate=outfit.gate,
+                    hooks=outfit.hooks,
+                    by=PERSON if order.is_by_person else _PROGRAM,
+                    workspace=order.workspace,
+                    environment=environment,
+                    shelf=FolderShelf(folder / "results" / session.id),
+                    cli_version=__version__,
+                )
+                state = fold(await journal.read(session.id))
+                run, notices = _begun(agent, content, order.task, options, session, state)
+                yield Running(run=run, model=name, notices=(*notices, *outfit.notices))
+    finally:
+        await close(model)
+        journal.close()
+
+
+def _folder(machine: Machine) -> Path:
+    """Where journals are kept."""
+    store = machine.stores.get(_HARNESS)
+    if not isinstance(store, HandrailStore) or store.root is None:
+        raise StoreError("there is no home folder to keep the session in", hint="set HANDRAIL_HOME")
+    return store.root
+
+
+async def _session(machine: Machine, order: Order, journal: FileJournal) -> Session:
+    """The session that is to be written: the one that is gone on with, a copy of another, or a new one."""
+    if order.session is not None:
+        source = locate_file(machine, order.session, harness=_HARNESS)
+        if Path(source.locator).parent.resolve() != journal.folder.resolve():
+            raise StoreError(f"{source.locator} is not among Handrail's own sessions", hint="begin a copy with --from")
+        return Session(Path(source.locator).stem, journal)
+    if order.source is not None:
+        opened = open_session(machine, order.source)
+        kept = opened.session.crop_to(opened.spans()) if opened.ranges else opened.session
+        return await continued(kept, journal)
+    return Session(ids.new_uuid7(), journal)
+
+
+def _prompt(task: str, workspace: Any) -> tuple[Content, Taint]:
+    """The task as it is put to the model; ``/NAME …`` is the prompt template of that name, filled in."""
+    from handrail.workspace.templates import expand
+
+    name, _, arguments = task.removeprefix("/").partition(" ")
+    template = next((one for one in workspace.templates if task.startswith("/") and one.name == name), None)
+    if template is None:
+        return task, Taint()
+    return Text(expand(template, arguments), Author.HOST, by=name), Taint(untrusted=not template.is_trusted)
+
+
+def _begun(
+    agent: Agent, content: Content, task: str, options: RunOptions, session: Session, state: State
+) -> tuple[Run, tuple[str, ...]]:
+    """Start, go on with what was cut off, or answer what is waited for; and what is to be said about it."""
+    has_task = bool(task.strip())
+    if state.run is not None:
+        run = agent.resume(session, options)
+        if has_task:
+            run.follow_up(content, by=options.by)
+        return run, ("a run of this session was cut off: it is gone on with first",)
+    if not has_task:
+        raise NothingToRun("there is nothing to do", hint="say what, as in: handrail run 'fix the tests'")
+    if any(ask.kind is AskKind.PAUSE for ask in state.asks):
+        return agent.resume(session, options, answer=task), ()
+    return agent.start(content, options, session=session), ()

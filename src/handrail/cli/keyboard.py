@@ -1,0 +1,95 @@
+"""Lines from a terminal while other things go on: what is being typed is known, so that output need not tear it.
+
+The terminal is switched so that keys come one by one (Ctrl-C stays a signal) and is set back at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import contextlib
+import os
+import unicodedata
+from collections.abc import Callable, Iterator
+
+_END_OF_INPUT = "\x04"
+_ERASE = "\x7f\x08"
+_ERASE_LINE = "\x15"
+_ERASE_WORD = "\x17"
+_ESCAPE = "\x1b"
+_READ_BYTES = 4096
+
+
+class LineEditor:
+    """Makes lines of keys: letters, erasing, and nothing else. ``typed`` is what stands there now."""
+
+    def __init__(self) -> None:
+        self.typed = ""
+        self.is_over = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._sequence: str | None = None
+
+    def feed(self, data: bytes) -> list[str]:
+        """The lines that ``data`` completes. ``is_over`` is set when the end was typed on an empty line."""
+        lines: list[str] = []
+        for key in self._decoder.decode(data):
+            if self._sequence is not None:
+                self._continue_sequence(key)
+            elif key in "\r\n":
+                lines.append(self.typed)
+                self.typed = ""
+            else:
+                self._edit(key)
+        return lines
+
+    def _edit(self, key: str) -> None:
+        if key == _ESCAPE:
+            self._sequence = ""
+        elif key in _ERASE:
+            self.typed = self.typed[:-1]
+        elif key == _ERASE_LINE:
+            self.typed = ""
+        elif key == _ERASE_WORD:
+            self.typed = self.typed.rstrip().rpartition(" ")[0]
+        elif key == _END_OF_INPUT:
+            self.is_over = self.is_over or not self.typed
+        elif unicodedata.category(key) != "Cc":
+            self.typed += key
+
+    def _continue_sequence(self, key: str) -> None:
+        """Arrows and function keys are sequences that end in a letter or a tilde; none of them means anything."""
+        sequence = f"{self._sequence}{key}"
+        is_open = sequence in ("[", "O") or (sequence.startswith("[") and not "@" <= key <= "~")
+        self._sequence = sequence if is_open else None
+
+
+@contextlib.contextmanager
+def keyboard(handle: int, heard: Callable[[bytes], None]) -> Iterator[None]:
+    """Give ``heard`` what is typed on the terminal ``handle`` as long as the block lasts; ``b""`` once it is gone.
+
+    For use in a running loop.
+    """
+    import termios
+    import tty
+
+    loop = asyncio.get_running_loop()
+    before = termios.tcgetattr(handle)
+
+    def read() -> None:
+        try:
+            data = os.read(handle, _READ_BYTES)
+        except OSError:
+            # The terminal was closed under us.
+            data = b""
+        if not data:
+            loop.remove_reader(handle)
+        heard(data)
+
+    tty.setcbreak(handle, termios.TCSADRAIN)
+    loop.add_reader(handle, read)
+    try:
+        yield
+    finally:
+        loop.remove_reader(handle)
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(handle, termios.TCSADRAIN, before)

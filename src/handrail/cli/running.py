@@ -1,0 +1,145 @@
+"""Running an agent in front of somebody: a person at a terminal, a log, or a program that reads JSON lines."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from handrail import app
+from handrail.agents.result import RunFailed, RunResult
+from handrail.agents.run import Happening, Run
+from handrail.app import Order, Running
+from handrail.cli.attending import Attendant
+from handrail.cli.exit_codes import ExitCode
+from handrail.cli.keyboard import keyboard
+from handrail.cli.live import Screen
+from handrail.cli.surface import Surface
+from handrail.cli.views.run import RunLines, render_end
+from handrail.journal.vocabulary import EndReason
+
+_ANSWERS = frozenset({EndReason.ANSWERED, EndReason.TOOL_FINISHED, EndReason.STRATEGY_FINISH})
+
+
+def has_person() -> bool:
+    """Whether somebody sits at a terminal: what is given then is a person's, else it is a program's."""
+    return sys.stdin.isatty() or sys.stdout.isatty() or sys.stderr.isatty()
+
+
+def run(surface: Surface, order: Order) -> ExitCode:
+    """Run ``order``, show it as ``surface`` says, and give the exit code; raises as ``start_run`` and the run do."""
+    stream = _terminal(surface)
+    if stream is not None:
+        return asyncio.run(_attended(surface, order, stream))
+    return asyncio.run(_unattended(surface, order))
+
+
+def _terminal(surface: Surface) -> BinaryIO | None:
+    """Where a person who can type sees what happens; None where there is nobody."""
+    if surface.as_json or not sys.stdin.isatty():
+        return None
+    return next((stream.buffer for stream in (sys.stdout, sys.stderr) if stream.isatty()), None)
+
+
+async def _attended(surface: Surface, order: Order, stream: BinaryIO) -> ExitCode:
+    """With a live view and a keyboard. The answer goes to standard output too where that is not the terminal."""
+    is_live = surface.environment.get("TERM") != "dumb"
+    screen = Screen(stream, is_live=is_live)
+    attendant = Attendant(screen, RunLines(surface))
+    try:
+        async with app.start_run(
+            surface.machine(), order, surface.environment, approver=attendant.approve, answerer=attendant.answer
+        ) as begun:
+            attendant.run = begun.run
+            screen.show((_heading(begun), *begun.notices))
+            with _on_interrupt(attendant.interrupt), keyboard(sys.stdin.fileno(), attendant.heard):
+                result = await _followed(begun.run, attendant.watch)
+            screen.close()
+            screen.show(render_end(result))
+    finally:
+        screen.close()
+    if not sys.stdout.isatty():
+        _print_answer(surface, result)
+    return ExitCode.INTERRUPTED if attendant.was_interrupted else _code(result)
+
+
+async def _unattended(surface: Surface, order: Order) -> ExitCode:
+    """With nobody to ask: JSON lines, or plain lines on standard error and the answer on standard output."""
+    lines = RunLines(surface)
+
+    def show(happening: Happening) -> None:
+        if surface.as_json:
+            surface.emit(app.run_event(happening), lambda event, _: ())
+        else:
+            for line in lines.render(happening):
+                surface.note(line)
+
+    async with app.start_run(surface.machine(), order, surface.environment) as begun:
+        if surface.as_json:
+            began = app.RunBegan(session=begun.run.session.id, model=begun.model, notices=begun.notices)
+            surface.emit(began, lambda event, _: ())
+        else:
+            for line in (_heading(begun), *begun.notices):
+                surface.note(line)
+        with _on_interrupt(lambda: begun.run.cancel("Ctrl-C")):
+            result = await _followed(begun.run, show, lambda ended: _finish(surface, ended))
+    return _code(result)
+
+
+def _finish(surface: Surface, result: RunResult) -> None:
+    if surface.as_json:
+        surface.emit(app.run_finished(result), lambda event, _: ())
+        return
+    for line in render_end(result):
+        surface.note(line)
+    _print_answer(surface, result)
+
+
+async def _followed(
+    run: Run, show: Callable[[Happening], None], finish: Callable[[RunResult], None] = lambda _: None
+) -> RunResult:
+    """Show what happens until the end; a run that failed raises once its end was told."""
+    async for happening in run:
+        show(happening)
+    try:
+        result = await run
+    except RunFailed as problem:
+        finish(problem.result)
+        raise
+    finish(result)
+    return result
+
+
+def _heading(begun: Running) -> str:
+    return f"session {begun.run.session.id}  {begun.model}"
+
+
+def _print_answer(surface: Surface, result: RunResult) -> None:
+    if result.text:
+        surface.write_text(f"{result.text}\n")
+    elif result.output is not None:
+        from handrail import jsonio
+
+        surface.write(jsonio.encode(result.output) + b"\n")
+
+
+def _code(result: RunResult) -> ExitCode:
+    if result.end_reason in _ANSWERS:
+        return ExitCode.OK
+    if result.end_reason is EndReason.CANCELLED:
+        return ExitCode.INTERRUPTED
+    return ExitCode.WAITING if result.end_reason is EndReason.WAITING else ExitCode.UNFINISHED
+
+
+@contextlib.contextmanager
+def _on_interrupt(do: Callable[[], object]) -> Iterator[None]:
+    """Call ``do`` for every Ctrl-C as long as the block lasts, instead of tearing the loop down."""
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, do)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)

@@ -1,0 +1,191 @@
+"""``handrail run``: what happens in a run, a line or a few for each thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from handrail import jsonio
+from handrail.agents.approval import ApprovalRequest
+from handrail.agents.content import words_of
+from handrail.agents.result import RunResult
+from handrail.agents.run import Happening, Relayed
+from handrail.agents.tool import Question
+from handrail.cli.cells import cut, one_line, scrub
+from handrail.cli.formats import count
+from handrail.cli.surface import Surface
+from handrail.journal import events as ev
+from handrail.journal.refusals import refusal_of
+from handrail.journal.vocabulary import Actor, AskKind, Choice
+from handrail.models.port import Restarted
+from handrail.transcripts.calls import render_call
+from handrail.transcripts.model import Block, Json, Message, Refusal, ToolUse
+
+_BODY_CHARS = 300
+
+
+class RunLines:
+    """Renders what happens, in order; calls are called by name where only their id is known."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+        self._names: dict[str, str] = {}
+        self._inputs: dict[str, tuple[str, str]] = {}
+        self._asks: dict[str, ev.AskOpened] = {}
+
+    def render(self, happening: Happening) -> list[str]:
+        """The lines of one thing that happened; none for what streams and is recorded later."""
+        match happening:
+            case Relayed(origin=origin, item=item):
+                return [f"  {origin[-1][-8:]} │ {line}" for line in self.render(item)]
+            case ev.Event():
+                return list(self._event(happening))
+            case Restarted():
+                return [self._dim(f"asked again in {happening.delay_s:g} s: {one_line(happening.error)}")]
+            case _:
+                return []
+
+    def _event(self, event: ev.Event) -> Iterator[str]:
+        body = event.body
+        match body:
+            case ev.ModelReplied(message=message):
+                yield from self._reply(message)
+            case ev.ToolRewritten():
+                name, input = render_call(body.becomes)
+                yield f"  runs instead: {one_line(name)} {_compact(input)}"
+            case ev.ToolFinished():
+                yield self._finished(body)
+            case ev.ToolOutcomeUnknown():
+                yield self._bad(f"← {self._name(body.call)}: {one_line(body.known)}")
+            case ev.InputReceived():
+                self._inputs[body.input] = (body.via, one_line(words_of(body.content)))
+            case ev.InputDelivered(inputs=inputs):
+                for name in inputs:
+                    via, text = self._inputs.get(name, ("steer", ""))
+                    yield self._person(f"» {via.replace('_', '-')}: {text}  (delivered with round {body.round})")
+            case ev.InputReturned():
+                _, text = self._inputs.get(body.input, ("", ""))
+                yield self._bad(f"» not delivered, {one_line(body.why)}: {text}")
+            case ev.AskOpened():
+                self._asks[body.ask] = body
+                if body.kind is AskKind.PAUSE:
+                    yield self._person(f"? {one_line(body.prompt)}")
+            case ev.AskClosed():
+                yield from self._closed(body, event.by)
+            case _:
+                yield from self._decision(body)
+
+    def _decision(self, body: ev.Body) -> Iterator[str]:
+        match body:
+            case ev.Injected():
+                yield f"+ {one_line(body.strategy)}: {_words(body.content)}"
+            case ev.BoundaryDecided(choice=choice) if choice not in (Choice.CONTINUE, Choice.INJECT):
+                refused = "" if body.is_accepted else f", refused: {one_line(body.why or '')}"
+                note = f": {one_line(body.note)}" if body.note else ""
+                yield f"+ {', '.join(map(one_line, body.by))} says {choice.value}{note}{refused}"
+            case ev.Interrupted() | ev.StopRequested() | ev.CancelRequested():
+                words = {ev.Interrupted: "interrupted", ev.StopRequested: "stop", ev.CancelRequested: "cancelled"}
+                yield self._person(f"» {words[type(body)]}{f': {one_line(body.reason)}' if body.reason else ''}")
+            case ev.ModelFailed(is_interrupted=False):
+                yield self._bad(f"the model gave no answer: {one_line(body.error)}")
+            case ev.Compacted():
+                yield self._dim("the conversation was compacted")
+            case ev.EntryRefused():
+                yield self._bad(f"» had no effect: {one_line(body.why)}")
+
+    def _reply(self, message: Message) -> Iterator[str]:
+        text = words_of(message.content)
+        if text.strip():
+            yield from (scrub(line) for line in text.strip().split("\n"))
+        for block in message.content:
+            if isinstance(block, ToolUse):
+                name, input = render_call(block.call)
+                self._names[block.id] = name
+                yield self._surface.style(f"→ {one_line(name)} {_compact(input)}", fg="blue")
+
+    def _finished(self, body: ev.ToolFinished) -> str:
+        name = self._name(body.call)
+        if body.refusal is not None:
+            return self._refused(name, body.refusal)
+        text = f"← {name}{' failed' if body.is_error else ''}: {_compact(body.content)}"
+        return self._bad(text) if body.is_error else self._dim(text)
+
+    def _closed(self, body: ev.AskClosed, by: Actor) -> Iterator[str]:
+        """How a question was answered; an approval that was not given is its call's result."""
+        opened = self._asks.pop(body.ask, None)
+        refusal = refusal_of(body, by)
+        if opened is not None and opened.kind is AskKind.APPROVAL and refusal is not None:
+            yield self._refused(self._name(opened.call or ""), refusal)
+        elif body.is_allowed:
+            yield self._person(f"» allowed{_because(body.comment)}")
+        elif body.words or body.choice:
+            yield self._person(f"» answered: {one_line(body.choice or body.words or '')}")
+        else:
+            yield self._person(f"» {body.outcome.value.replace('_', ' ')}{_because(body.comment)}")
+
+    def _refused(self, name: str, refusal: Refusal) -> str:
+        by = f" by {one_line(refusal.by)}" if refusal.by else ""
+        return self._bad(f"← {name} {refusal.kind.value.replace('_', ' ')}{by}{_because(refusal.reason)}")
+
+    def _name(self, call: str) -> str:
+        return one_line(self._names.get(call, call))
+
+    def _person(self, text: str) -> str:
+        return self._surface.style(text, fg="cyan", bold=True)
+
+    def _bad(self, text: str) -> str:
+        return self._surface.style(text, fg="red")
+
+    def _dim(self, text: str) -> str:
+        return self._surface.style(text, dim=True)
+
+
+def render_asked(request: ApprovalRequest) -> list[str]:
+    """A call that waits for a yes, whole: what is not shown cannot be agreed to."""
+    who = f" in {' › '.join(one_line(one) for one in request.origin)}" if request.origin else ""
+    about = f" ({one_line(request.why)})" if request.why else ""
+    return [
+        f"? May {one_line(request.tool)} run{who}?{about}",
+        *(f"    {scrub(line)}" for line in _whole(request.input)),
+    ]
+
+
+def render_question(question: Question) -> list[str]:
+    """What a tool asks, with the labels that are offered."""
+    labels = (f"    {number} {one_line(label)}" for number, label in enumerate(question.options, 1))
+    return [*(f"? {scrub(line)}" for line in question.prompt.split("\n")), *labels]
+
+
+def _whole(input: Json) -> Iterable[str]:
+    if not isinstance(input, dict):
+        return [_spelled(input)]
+    return [
+        f"{one_line(str(key))}: {line}" if number == 0 else f"  {line}"
+        for key, value in input.items()
+        for number, line in enumerate((value if isinstance(value, str) else _spelled(value)).split("\n"))
+    ]
+
+
+def render_end(result: RunResult) -> list[str]:
+    """How the run ended and how to go on with it."""
+    figures = ", ".join((count(result.rounds, "round"), count(result.tool_calls, "call")))
+    tokens = result.usage.input_tokens + result.usage.output_tokens
+    used = f", {tokens:,} tokens" if tokens else ""
+    cost = f", ${result.cost:.4f}" if result.cost else ""
+    reason = result.end_reason.value.replace("_", " ")
+    return [f"{reason}{_because(result.detail)}  ({figures}{used}{cost})", f"session {result.session.id}"]
+
+
+def _because(text: str | None) -> str:
+    return f": {one_line(text)}" if text else ""
+
+
+def _words(blocks: Iterable[Block]) -> str:
+    return cut(one_line(words_of(blocks)), _BODY_CHARS)
+
+
+def _compact(value: Json) -> str:
+    return cut(one_line(value if isinstance(value, str) else _spelled(value)), _BODY_CHARS)
+
+
+def _spelled(value: Json) -> str:
+    return jsonio.encode(value).decode("utf-8", "replace")
