@@ -67,8 +67,8 @@ def test_calibration_undoes_timidity() -> None:
 
 
 def test_the_candidate_point_is_the_highest_that_keeps_the_recall() -> None:
-    likely = [Scored("p", 3.0, True)] * 5
-    doubtful = [Scored("p", -2.0 - rank / 10, rank in (0, 1, 2, 3, 8)) for rank in range(20)]
+    likely = [Scored("p", 3.0, True)] * 19
+    doubtful = [Scored("p", -2.0 - rank / 10, rank in (0, 1, 2, 3, 4, 8)) for rank in range(20)]
     assert choose([*likely, *doubtful]).candidate == -2.3
 
 

@@ -7,7 +7,6 @@ value. The weights, the bias and the two operating points are data beside this m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from math import exp
@@ -37,11 +36,6 @@ class PushbackModel(Struct, frozen=True, kw_only=True):
     candidate: float
     stepin: float
     trained_on: dict[str, int] = {}
-
-    def log_odds(self, features: Mapping[str, float]) -> float:
-        """The log-odds that a turn with these features is a step-in."""
-        weights = self.weights
-        return self.bias + sum(weights[name] * value for name, value in features.items() if name in weights)
 
     def judge(self, turn: Turn) -> Verdict:
         """The verdict on ``turn`` and the weightiest reasons for and against it."""

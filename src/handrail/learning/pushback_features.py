@@ -23,6 +23,8 @@ _ANSWER_CHARS = 180
 _ECHO_CHARS = 1500
 _WRITTEN_CHARS = 300
 _CALLS_ECHOED = 20
+_BRIEF_WORDS = 8
+_LONG_WORK_S = 600
 
 _SHAPES: tuple[tuple[str, int, str], ...] = (
     ("is_short", -1, "it is very short"),
@@ -53,6 +55,9 @@ _SHAPES: tuple[tuple[str, int, str], ...] = (
     ("names_agents_things", 1, "it names files or symbols the agent had named or changed"),
     ("repeats_itself", 1, "the person says again what they had said"),
     ("pressed_before", 1, "the person had already pushed back the turn before"),
+    ("after_errors", 1, "calls of the agent had failed"),
+    ("short_after_long_work", 1, "it is short, after long work"),
+    ("is_second", -1, "it is the second thing the person said"),
     ("agent_edits_at_once", 1, "the agent changed files at once"),
     ("agent_reworks", 1, "the agent changed again what it had changed before"),
     ("agent_takes_back", 1, "the agent took its own work back"),
@@ -67,7 +72,9 @@ _SHAPES: tuple[tuple[str, int, str], ...] = (
 _CUES = (*OPENINGS, *PHRASES, *BEFORE, *AFTER)
 
 SIGNS: dict[str, int] = {cue.name: cue.sign for cue in _CUES} | {name: sign for name, sign, _ in _SHAPES}
-"""Every feature that may be weighed and its direction: +1 for a step-in, -1 against one, 0 either."""
+"""Every feature that may be weighed and its direction: +1 for a step-in, -1 against one, 0 either. What has no
+weight in the end serves others: "it is still so" counts only as part of a failure or of several signs together.
+"""
 
 REASONS: dict[str, str] = {cue.name: cue.reason for cue in _CUES} | {name: reason for name, _, reason in _SHAPES}
 """The phrase that explains each feature. It holds nothing from any session."""
@@ -179,6 +186,8 @@ def _reaction(turn: Turn) -> dict[str, float]:
     changed = {name for call in turn.calls for name in changed_files(call)}
     again = [changed_files(call) for call in turn.next_calls[:12]]
     return {
+        "after_errors": turn.errors > 0,
+        "is_second": turn.is_second,
         "after_change": bool(changed) or any(map(ships, turn.calls)),
         "agent_edits_at_once": any(again[:3]),
         "agent_reworks": any(changed & names for names in again),
@@ -195,6 +204,7 @@ def _together(turn: Turn, parts: Split, found: dict[str, float]) -> dict[str, fl
         return any(found.get(name) for name in names)
 
     return _stance(turn, parts, has) | {
+        "short_after_long_work": (turn.worked_s or 0) > _LONG_WORK_S and 0 < len(parts.typed.split()) <= _BRIEF_WORDS,
         "undoes_change": has("says_undo", "opens_undo") and has("after_change"),
         "many_signs": min(2.0, sum(1 for name in _COUNTED_TOGETHER if found.get(name)) / 3),
         "fails_after_change": has(*_FAILURE) and has("after_change", "agent_asked_to_try"),
@@ -215,7 +225,7 @@ def _stance(turn: Turn, parts: Split, has: Callable[..., bool]) -> dict[str, flo
     had_inquired = has("agent_inquired") or (was_asked and has("agent_offered_choice"))
     asks = "?" in parts.typed[:_HEAD_CHARS]
     told = had_inquired and not asks and has("is_statement", "pastes", "picks_option")
-    is_brief = len(parts.typed.split()) <= 8
+    is_brief = len(parts.typed.split()) <= _BRIEF_WORDS
     disapproves = has(*_DISAPPROVAL)
     return {
         "opens_no": has("opens_no") and not was_asked,

@@ -30,8 +30,8 @@ class Turn(NamedTuple):
     ``said`` are the agent's last words before it and ``answer`` its first words after it; both are empty where there
     are none. ``previous`` is what the person had said before; ``is_second``: that was the first thing they said.
     ``calls`` were made between that turn and this one, ``next_calls`` until the person spoke again. ``errors`` counts
-    failed results among ``calls``. ``worked_s`` is how long the agent worked, ``waited_s`` how long the person took
-    (seconds; None where the record has no times). ``is_stopped_next``: they stopped the agent after this turn.
+    failed results among ``calls``; ``worked_s`` is how long the agent worked on them in seconds, None where the record
+    has no times. ``is_stopped_next``: the person stopped the agent after this turn.
     """
 
     words: str
@@ -43,7 +43,6 @@ class Turn(NamedTuple):
     next_calls: Sequence[ToolCall] = ()
     errors: int = 0
     worked_s: float | None = None
-    waited_s: float | None = None
     is_stopped_next: bool = False
 
 
@@ -79,7 +78,6 @@ def turn_at(line: Common, at: int, words: str) -> Turn:
         next_calls=_calls(after)[:MAX_CALLS],
         errors=sum(result.is_error for result in results),
         worked_s=_seconds(line[begin].timestamp if begin >= 0 else None, last),
-        waited_s=_seconds(last, line[at].timestamp),
         is_stopped_next=any(type(block) is Interrupt for message in after for block in message.content),
     )
 
