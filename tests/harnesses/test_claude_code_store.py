@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,9 @@ def test_a_fingerprint_changes_with_the_bytes_of_any_part(tmp_path: Path) -> Non
     between = store.fingerprint(ref)
     path.write_bytes(path.read_bytes() + b"\n")
     assert 3 == len({before, between, store.fingerprint(ref)})
+
+
+def test_a_pipe_with_the_name_of_a_session_is_passed_over(tmp_path: Path) -> None:
+    put(tmp_path / "-w" / "a.jsonl", some_session().data())
+    os.mkfifo(tmp_path / "-w" / "b.jsonl")
+    assert [SESSION] == list(listed(tmp_path))

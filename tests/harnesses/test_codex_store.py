@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -140,3 +141,10 @@ def test_no_home_holds_nothing_and_takes_nothing() -> None:
 )
 def test_a_rollout_is_known_by_its_envelope(data: bytes, least: float, most: float) -> None:
     assert least <= recognises(data) <= most
+
+
+def test_a_pipe_with_the_name_of_a_rollout_is_passed_over(root: Path) -> None:
+    store = open_store(root)
+    store.save(HARNESS.codec.from_common(PLAIN))
+    os.mkfifo(put(root, "rollout-x.txt", b"").with_suffix(".jsonl"))
+    assert [found.id for found in store.discover()] == [PLAIN.meta.id]

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 
 from handrail import files, ids
 from handrail.errors import StoreError
@@ -171,8 +172,11 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _read_ref(path: str, name: str, parent: Parent | None) -> SessionRef | None:
     try:
-        with open(path, "rb", buffering=0) as stream:  # noqa: PTH123
+        # Not waiting: a pipe of that name would be waited for without end.
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb", buffering=0) as stream:  # noqa: PTH123
             stat = os.fstat(stream.fileno())
+            if not S_ISREG(stat.st_mode):
+                return None
             ends = _read_ends(stream.fileno(), stat.st_size)
     except (OSError, ValueError):
         return None

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 
 from handrail import files, ids
 from handrail.errors import StoreError
@@ -119,11 +120,14 @@ def _walk(folder: str) -> Iterator[str]:
 def _read_ref(path: str) -> SessionRef | None:
     """The session in ``path``; None when it cannot be read or has no ``session_meta`` of its own."""
     try:
-        handle = os.open(path, os.O_RDONLY)
+        # Not waiting: a pipe of that name would be waited for without end.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError:
         return None
     try:
         stat = os.fstat(handle)
+        if not S_ISREG(stat.st_mode):
+            return None
         head = _read_head(handle, stat.st_size)
         tail = os.pread(handle, TAIL_BYTES, max(len(head), stat.st_size - TAIL_BYTES))
     except OSError:
