@@ -191,7 +191,7 @@ class Driver:
 
     async def _reap(self) -> None:
         """Forget what has landed; raise what went wrong in it."""
-        landed = [task for _, task in self._flying if task.done()]
+        landed = [task for _, task in self._flying if task.done()] if self._flying else ()
         if landed:
             self._flying = [one for one in self._flying if one[1] not in landed]
             for task in landed:
