@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -166,3 +167,9 @@ def test_a_demo_shows_own_sessions_and_the_sample_where_there_are_none(tmp_path:
 def test_the_sample_shows_every_kind_of_moment(tmp_path: Path) -> None:
     found = handrail(empty_home(tmp_path), "demo", "--json").value["moments"]["summary"]["by_trigger"]
     assert found.keys() >= {"steer", "denial", "interrupt", "rewind"}
+
+
+def test_closed_streams_are_no_error(tmp_path: Path) -> None:
+    command = f'"{sys.executable}" -m handrail ls --root claude_code="{tmp_path}" >&- 2>&- <&-'
+    done = subprocess.run(["/bin/sh", "-c", command], check=False, env={**os.environ, "HOME": str(tmp_path)})
+    assert done.returncode == 0
