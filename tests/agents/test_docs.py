@@ -20,7 +20,7 @@ def test_every_example_of_the_page_runs_as_written(tmp_path: Path, monkeypatch: 
     async def story() -> None:
         names: dict[str, Any] = {"__name__": "page"}
         for block in blocks:
-            code = compile(block, str(PAGE), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            code = compile(block, str(PAGE), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             done = eval(code, names)
             if inspect.isawaitable(done):
                 await done
