@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from benchmarks.peers import ANSWER, PEERS, Start, present
+from benchmarks.peers import ANSWER, PEERS, Door, Start, present
 from benchmarks.timing import fresh_process, side_by_side_s
 
 ROUNDS = (50, 200, 800)
@@ -22,15 +22,15 @@ OURS = "handrail"
 OURS_ON_FILE = "handrail, file journal"
 
 
-def _handrail(rounds: int, calls: int = 1, hold: asyncio.Event | None = None, folder: str | None = None) -> Start:
+def _handrail(rounds: int, calls: int = 1, door: Door | None = None, folder: str | None = None) -> Start:
     """A run of ours; its journal is in ``folder``, in memory when that is None."""
     from handrail import Agent, RunOptions, ScriptedModel, call, tool
     from handrail.journal.file import FileJournal
     from handrail.models.scripted import Answer, Item
 
     async def wait(request: object) -> Answer:
-        if hold is not None:
-            await hold.wait()
+        if door is not None:
+            await door.pass_through()
         return asked
 
     async def probe(value: str) -> str:
@@ -39,7 +39,7 @@ def _handrail(rounds: int, calls: int = 1, hold: asyncio.Event | None = None, fo
 
     asked: Answer = [call("probe", value="a")] * calls
     script: list[Item] = [asked] * rounds
-    if hold is not None:
+    if door is not None:
         script[0] = wait
     model = ScriptedModel([*script, ANSWER], repeats=True)
     agent = Agent(model=model, tools=[tool(parallel=True)(probe)])
@@ -92,7 +92,10 @@ def _to_its_end(start: Start) -> None:
 
 
 def idle(count: int = 1000) -> Iterator[dict[str, object]]:
-    """What a run that waits for its model holds in memory, and what it takes to start and finish many at once."""
+    """What a run that waits for its model holds in memory, and what it takes to start and finish many at once.
+
+    Memory is the growth of the largest resident set until all of them wait.
+    """
     for name in _makers():
         code = f"from benchmarks.loop import at_once\nRESULT = at_once({name!r}, {count})"
         run = fresh_process(code)
@@ -114,15 +117,14 @@ def at_once(name: str, count: int) -> dict[str, float]:
     _to_its_end(make(1))
 
     async def story() -> dict[str, float]:
-        hold = asyncio.Event()
-        start = make(1, 1, hold)
+        door = Door(count)
+        start = make(1, 1, door)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         began, began_wall = time.process_time(), time.perf_counter()
         tasks = [asyncio.ensure_future(start()) for _ in range(count)]
-        for _ in range(100):
-            await asyncio.sleep(0)
+        await door.all_wait.wait()
         held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        hold.set()
+        door.is_open.set()
         await asyncio.gather(*tasks)
         return {
             "idle_kib": held / count,
@@ -170,7 +172,7 @@ def probe(value: str) -> str:
 """
 
 
-def everything(trials: int) -> Iterator[dict[str, object]]:
+def all_figures(trials: int) -> Iterator[dict[str, object]]:
     """All of it."""
     versions = {name: _version(name) for name in present()}
     yield {"what": "peers", "versions": versions}
