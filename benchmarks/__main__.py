@@ -7,7 +7,7 @@ import json
 import platform
 import sys
 
-from benchmarks import adding, listing, reading
+from benchmarks import adding, listing, loop, mending, reading
 
 GROUPS = {
     "reading": lambda options: reading.against_floor(options.trials),
@@ -16,6 +16,10 @@ GROUPS = {
     "monster": lambda options: listing.monster(int(options.monster_gb * 1e9)),
     "stats": lambda options: adding.stats(),
     "following": lambda options: adding.following(),
+    "diagnosis": lambda options: mending.speed(options.trials),
+    "diagnosis-memory": lambda options: mending.memory(int(options.monster_gb * 1e9)),
+    "damage": lambda options: mending.thousand(),
+    "loop": lambda options: loop.all_figures(options.trials),
     "startup": lambda options: listing.startup(options.trials),
 }
 

@@ -20,6 +20,7 @@ from handrail.harnesses.claude_code.wire import (
     PROOF_SINCE,
     STARTS,
     CompactMetadata,
+    Instant,
     Row,
     RowOrigin,
     WireBlock,
@@ -49,7 +50,7 @@ class _Link(Struct, gc=False):
     operation: str | None = None
     isMeta: bool | None = None
     uuid: str | None = None
-    timestamp: str | None = None
+    timestamp: Instant | None = None
     toolUseResult: Raw = ABSENT
     content: Raw = ABSENT
     thinkingMetadata: Raw = ABSENT
@@ -73,6 +74,7 @@ class _Block(Struct, gc=False):
     input: Raw = ABSENT
     content: Raw = ABSENT
     text: str | None = None
+    thinking: str | None = None
     is_error: bool | None = None
 
 
@@ -131,7 +133,6 @@ class Entry(NamedTuple):
     line_end: int
     is_alone: bool
     digest: int
-    time: str | None
     session: str | None
     calls: tuple[Mark, ...] = ()
     results: tuple[Mark, ...] = ()
@@ -205,7 +206,6 @@ def _entry(record: Examined[_Link]) -> Entry:
         line_end=record.line_end,
         is_alone=record.is_alone,
         digest=hash((link.type, link.subtype, link.operation, *said_bytes)),
-        time=link.timestamp,
         session=link.sessionId,
         calls=_marks(blocks, "tool_use"),
         results=_marks(blocks, "tool_result"),
@@ -226,7 +226,7 @@ def _read_message(raw: Raw) -> _Said:
 def _pruned(link: _Link, said: _Said) -> Row:
     content: str | list[WireBlock] | None
     if isinstance(said.content, list):
-        content = [WireBlock(type=block.type, id=block.id, tool_use_id=block.tool_use_id) for block in said.content]
+        content = [_mark_of(block) for block in said.content]
     else:
         content = said.content[:_OPENING_CHARS] if said.content is not None else None
     return Row(
@@ -239,12 +239,20 @@ def _pruned(link: _Link, said: _Said) -> Row:
         operation=link.operation,
         isMeta=link.isMeta,
         uuid=link.uuid,
+        timestamp=link.timestamp,
         content=_opening(link),
         promptSource=link.promptSource,
         isCompactSummary=link.isCompactSummary,
         compactMetadata=link.compactMetadata,
         leafUuid=link.leafUuid,
     )
+
+
+def _mark_of(block: _Block) -> WireBlock:
+    """A block without its words, but for a hash by which they are known again."""
+    words = block.text or block.thinking
+    mark = str(hash(words)) if words else None
+    return WireBlock(type=block.type, id=block.id, tool_use_id=block.tool_use_id, text=mark)
 
 
 def _opening(link: _Link) -> str | None:

@@ -286,10 +286,10 @@ class _Tree:
         return group
 
     def _stem(self, first: int, live: set[int]) -> tuple[tuple[int, ...], int]:
-        stem: list[int] = []
+        stem: dict[int, None] = {}
         at = self.parents[first]
         while at != _NO_PARENT and at not in live and at not in stem:
-            stem.append(at)
+            stem[at] = None
             at = self.parents[at]
         return tuple(reversed(stem)), at if at in live else _NO_PARENT
 

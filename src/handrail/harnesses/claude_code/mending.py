@@ -167,49 +167,57 @@ class _Mending:
                 self.layout.replace(index, image.path, new, "image_to_note", _picture_note(source), is_loss=True)
 
     def _answer_calls(self, order: list[int], walk: list[int]) -> list[int]:
-        """Give every response with unanswered calls one synthetic row of results, tied in behind it."""
+        """``order`` with a synthetic row of results tied in behind every response that has unanswered calls."""
         groups: dict[str | int, list[Occurrence]] = {}
         for call in self.outlook.pairing.unanswered:
             if not self.outlook.view.is_gone(call.row):
                 groups.setdefault(call.group or call.row, []).append(call)
+        if not groups:
+            return order
         place = {index: at for at, index in enumerate(walk)}
-        for calls in groups.values():
-            order = self._answer(calls, order, walk, place)
-        return order
+        rows_of = self._responses()
+        before: dict[int, list[int]] = {}
+        behind: dict[int, list[int]] = {}
+        last: list[int] = []
+        for number, (group, calls) in enumerate(groups.items(), start=len(self.entries)):
+            response = rows_of.get(group, [calls[-1].row])
+            on_walk = [place[index] for index in response if index in place]
+            parent = walk[max(on_walk)] if on_walk else calls[-1].row
+            uuid = self._add_results(number, calls, parent)
+            if not on_walk:
+                behind.setdefault(max(response), []).append(number)
+            elif max(on_walk) + 1 == len(walk):
+                last.append(number)
+            else:
+                following = walk[max(on_walk) + 1]
+                self.outlook.view.relink(following, uuid)
+                before.setdefault(following, []).append(number)
+        placed = (item for row in order for item in (*before.get(row, ()), row, *behind.get(row, ())))
+        return [*placed, *last]
 
-    def _answer(self, calls: list[Occurrence], order: list[int], walk: list[int], place: dict[int, int]) -> list[int]:
-        view, names = self.outlook.view, [self.outlook.pairing.id_of(call) for call in calls]
-        last_call = calls[-1].row
-        response = self._rows_of_response(last_call)
-        on_walk = [place[index] for index in response if index in place]
-        parent = walk[max(on_walk)] if on_walk else last_call
-        following = walk[max(on_walk) + 1] if on_walk and max(on_walk) + 1 < len(walk) else None
+    def _add_results(self, number: int, calls: list[Occurrence], parent: int) -> str:
+        """Put in the row ``number`` with results for ``calls``, a child of row ``parent``; its id."""
+        names = [self.outlook.pairing.id_of(call) for call in calls]
         uuid = ids.stable_uuid("repair", "result", *names)
-        row = self._synthetic(last_call, view.rows[parent].uuid, uuid, names)
+        row = self._synthetic(calls[-1].row, self.outlook.view.rows[parent].uuid, uuid, names)
         message = f"a synthetic result for {', '.join(names)}"
-        self.layout.add(number := len(order), jsonio.encode(row) + b"\n", "synthetic_result", message)
-        if following is not None:
-            view.relink(following, uuid)
-        return self._put(order, number, following, parent if on_walk else max(response), bool(on_walk))
+        self.layout.add(number, jsonio.encode(row) + b"\n", "synthetic_result", message)
+        return uuid
 
-    def _put(self, order: list[int], number: int, following: int | None, after: int, is_live: bool) -> list[int]:
-        """``order`` with the new row ``number`` before ``following``; at the end of the line, or behind ``after``."""
-        if following is not None:
-            at = order.index(following)
-        elif is_live:
-            at = len(order)
-        else:
-            at = order.index(after) + 1
-        return [*order[:at], number, *order[at:]]
-
-    def _rows_of_response(self, call: int) -> list[int]:
-        """The rows of the response that holds ``call``, and those of results of its calls."""
+    def _responses(self) -> dict[str | int, list[int]]:
+        """The rows of every response, and those with results of its calls."""
         rows = self.outlook.view.rows
-        group = response_of(rows[call])
-        own = [index for index in range(len(rows)) if index == call or response_of(rows[index]) == group]
-        calls = {name for index in own for name in ids_of(rows[index], "tool_use")}
-        own += [index for index, row in enumerate(rows) if not calls.isdisjoint(ids_of(row, "tool_result"))]
-        return own
+        found: dict[str | int, list[int]] = {}
+        asked_in: dict[str, str] = {}
+        for index, row in enumerate(rows):
+            response = response_of(row)
+            if response is not None:
+                found.setdefault(response, []).append(index)
+                asked_in.update(dict.fromkeys(ids_of(row, "tool_use"), response))
+        for index, row in enumerate(rows):
+            for response in {asked_in[call] for call in ids_of(row, "tool_result") if call in asked_in}:
+                found[response].append(index)
+        return found
 
     def _synthetic(self, call: int, parent: str | None, uuid: str, names: list[str]) -> dict[str, Any]:
         entry = self.entries[call]

@@ -199,6 +199,8 @@ class Examiner(Generic[Row]):
             for start, end in _bad_utf8(raw):
                 message = counted(end - start, "byte that is not UTF-8", "bytes that are not UTF-8")
                 self._wound(offset + start, offset + end, b"\xef\xbf\xbd", "bad_utf8", message)
+        if not any(separator in raw for separator in _ESCAPES):
+            return
         for found in _SEPARATOR.finditer(raw):
             message = "a line separator inside a text"
             self._wound(offset + found.start(), offset + found.end(), _ESCAPES[found[0]], "line_separator", message)
