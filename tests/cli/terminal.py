@@ -52,6 +52,11 @@ class Terminal:
             self._process.wait()
         os.close(self._master)
 
+    @property
+    def moved(self) -> bool:
+        """Whether it coloured anything or moved the cursor."""
+        return b"\x1b" in self._raw
+
     def type(self, line: str) -> None:
         """Type ``line`` and Enter."""
         self.press(f"{line}\r")

@@ -7,6 +7,7 @@ was refused then is refused again. The replay itself leaves no session behind.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from handrail.agents.agent import Agent
 from handrail.agents.options import RunOptions
 from handrail.agents.result import RunFailed, RunResult
-from handrail.agents.strategy import RoundContext, RoundDecision
+from handrail.agents.strategy import RoundBoundary, RoundContext, RoundDecision
 from handrail.agents.tool import Tool, ToolContext, ToolOutput
 from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.app.opening import Opened, Source, open_session
@@ -64,7 +65,7 @@ async def replay(machine: Machine, order: ReplayOrder, environment: Mapping[str,
     what reading the workspace raises.
     """
     require_extra()
-    from handrail.app.outfitting import Wish, fitted_out
+    from handrail.app.outfitting import Wish, fitted_out, is_consequential
 
     opened = open_session(machine, order.reference, harness=order.harness)
     session = opened.session.crop_to(opened.spans()) if opened.ranges else opened.session
@@ -74,11 +75,13 @@ async def replay(machine: Machine, order: ReplayOrder, environment: Mapping[str,
     wish = Wish(workspace=order.workspace, allow=order.allow, is_trusted=order.is_trusted)
     async with fitted_out(wish, environment) as outfit:
         recording = _Recording(session)
-        named = {rule.tool for rule in outfit.gate.policy.rules if rule.verdict == "allow" and not rule.where}
         model = ReplayModel(session)
         agent = Agent(
             model=model,
-            tools=tuple(recording.holds(tool, runs=tool.name in named) for tool in outfit.tools),
+            tools=tuple(
+                recording.answering(tool, runs=tool.name in order.allow or not is_consequential(tool))
+                for tool in outfit.tools
+            ),
             instructions=outfit.instructions,
         )
         options = RunOptions(
@@ -119,29 +122,34 @@ class _Recording:
     """The results of a recorded session, and how many of them were given again."""
 
     def __init__(self, session: Transcript[Common]) -> None:
-        blocks = (block for message in session.body for block in message.content)
-        self._results = {block.tool_use_id: block for block in blocks if type(block) is ToolResult}
+        self._results: dict[str, deque[ToolResult]] = {}
+        for message in session.body:
+            for block in message.content:
+                if type(block) is ToolResult:
+                    self._results.setdefault(block.tool_use_id, deque()).append(block)
         self.calls_run = 0
         self.calls_recorded = 0
 
-    def holds(self, tool: Tool, *, runs: bool) -> Tool:
-        """``tool`` with calls answered from the recording where it has consequences and may not run, and where a
-        call was refused then."""
-        is_harmless = runs or not (tool.traits.destructive or tool.traits.sends)
+    def answering(self, tool: Tool, *, runs: bool) -> Tool:
+        """``tool``, answered from the recording where a call was refused then, and unless it ``runs`` at all."""
 
         async def handle(input: Json, context: ToolContext) -> ToolOutput:
-            recorded = self._results.get(context.call_id)
-            if recorded is not None and (not is_harmless or recorded.refusal is not None):
-                self.calls_recorded += 1
-                return ToolOutput(recorded.content, is_error=recorded.is_error, refusal=recorded.refusal)
-            if not is_harmless:
-                self.calls_recorded += 1
-                return ToolOutput("There is no recorded result of this call, and it was not run.", is_error=True)
-            self.calls_run += 1
-            return await tool.handler(input, context)
+            recorded = self._result(context.call_id)
+            if runs and (recorded is None or recorded.refusal is None):
+                self.calls_run += 1
+                return await tool.handler(input, context)
+            self.calls_recorded += 1
+            if recorded is None:
+                return ToolOutput("No result of this call was recorded, and it was not run.", is_error=True)
+            return ToolOutput(recorded.content, is_error=recorded.is_error, refusal=recorded.refusal)
 
-        traits = tool.traits if is_harmless else ToolTraits(private=tool.traits.private)
+        traits = tool.traits if runs else ToolTraits(private=tool.traits.private)
         return replace(tool, handler=handle, traits=traits, function=None)
+
+    def _result(self, call: str) -> ToolResult | None:
+        """The next recorded result of ``call``: an id may be used again by a later run of the session."""
+        results = self._results.get(call)
+        return results.popleft() if results else None
 
 
 class _AsRecorded:
@@ -156,7 +164,8 @@ class _AsRecorded:
     async def on_round(self, ctx: RoundContext) -> RoundDecision:
         """See ``RoundStrategy``."""
         if ctx.rounds_completed >= self._replies:
-            return RoundDecision.stop("the recording ends here")
+            is_answer = ctx.boundary is RoundBoundary.ASSISTANT_MESSAGE_COMMITTED
+            return RoundDecision.proceed() if is_answer else RoundDecision.stop("the recording ends here")
         told = _put_in(_before_reply(self._body, ctx.rounds_completed))
         return RoundDecision.inject(told) if told else RoundDecision.proceed()
 

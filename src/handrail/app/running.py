@@ -18,7 +18,7 @@ from msgspec import Struct
 from handrail import __version__, files, ids
 from handrail.agents.agent import Agent
 from handrail.agents.approval import PERSON, ApproverLike
-from handrail.agents.content import Content
+from handrail.agents.content import Content, blocks_of
 from handrail.agents.options import Answerer, RunOptions
 from handrail.agents.paging import FolderShelf
 from handrail.agents.result import RunResult, Session
@@ -29,15 +29,16 @@ from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.app.opening import locate_file, open_session
 from handrail.errors import HandrailError, MissingExtra, StoreError, UnknownName
 from handrail.harnesses.handrail.store import HandrailStore
-from handrail.journal.events import Event
+from handrail.journal.events import Event, InputReceived
 from handrail.journal.file import FileJournal
 from handrail.journal.fold import fold
+from handrail.journal.refusals import author_of
 from handrail.journal.state import State
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind, EndReason, Limits
 from handrail.journal.wire import encode_event
 from handrail.models.names import model_from_name
 from handrail.models.port import Restarted, TextDelta, ThinkingDelta, ToolCallDelta, close
-from handrail.transcripts.model import Author, Json, Taint, Text, Usage
+from handrail.transcripts.model import Author, Json, Taint, Text, Usage, Via
 
 MODEL_VARIABLE = "HANDRAIL_MODEL"
 """The environment variable that names the model where none is named otherwise."""
@@ -246,7 +247,7 @@ async def start_run(
                     cli_version=__version__,
                 )
                 state = fold(await journal.read(session.id))
-                run, notices = _begun(agent, content, order.task, options, session, state)
+                run, notices = await _begun(agent, content, order.task, options, session, state)
                 yield Running(run=run, model=name, notices=(*notices, *outfit.notices))
     finally:
         await close(model)
@@ -286,16 +287,20 @@ def _prompt(task: str, workspace: Any) -> tuple[Content, Taint]:
     return Text(expand(template, arguments), Author.HOST, by=name), Taint(untrusted=not template.is_trusted)
 
 
-def _begun(
+async def _begun(
     agent: Agent, content: Content, task: str, options: RunOptions, session: Session, state: State
 ) -> tuple[Run, tuple[str, ...]]:
     """Start, go on with what was cut off, or answer what is waited for; and what is to be said about it."""
     has_task = bool(task.strip())
     if state.run is not None:
-        run = agent.resume(session, options)
         if has_task:
-            run.follow_up(content, by=options.by)
-        return run, ("a run of this session was cut off: it is gone on with first",)
+            # Before the run goes on: it may have no more than an end to come to.
+            key = ids.new_uuid7()
+            blocks = blocks_of(content, author_of(options.by), Via.FOLLOW_UP, options.by.name)
+            await session.journal.post(
+                session.id, InputReceived(input=key, via="follow_up", content=blocks), options.by, key
+            )
+        return agent.resume(session, options), ("a run of this session was cut off: it is gone on with first",)
     if not has_task:
         raise NothingToRun("there is nothing to do", hint="say what, as in: handrail run 'fix the tests'")
     if any(ask.kind is AskKind.PAUSE for ask in state.asks):

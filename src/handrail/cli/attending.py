@@ -12,6 +12,7 @@ from handrail.agents.approval import ApprovalRequest, Approve, ApproveEdited, De
 from handrail.agents.approval import Reply as ApprovalReply
 from handrail.agents.run import Happening, Run
 from handrail.agents.tool import Answer, Question
+from handrail.agents.work import Progress
 from handrail.cli import typed
 from handrail.cli.keyboard import LineEditor
 from handrail.cli.live import Screen
@@ -65,7 +66,7 @@ class Attendant:
 
     def watch(self, happening: Happening) -> None:
         """Show what happened; of what streams, its end."""
-        if isinstance(happening, TextDelta):
+        if isinstance(happening, TextDelta | Progress):
             self._tail = f"{self._tail}{happening.text}"[-_TAIL_CHARS:]
         elif lines := self._lines.render(happening):
             self._tail = ""

@@ -60,7 +60,7 @@ class Screen:
         cells = max(shutil.get_terminal_size().columns - 1, 8)
         state = one_line(self._state)
         if not self._typed:
-            return cut(f"{state} {_MARK}" if state else f"{_MARK}{_IDLE}", cells)
+            return f"{_end_of(state, cells - width(_MARK) - 1)} {_MARK}" if state else cut(f"{_MARK}{_IDLE}", cells)
         room = max(cells - width(_MARK), 1)
         return _MARK + _end_of(scrub(self._typed), room)
 

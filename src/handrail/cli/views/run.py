@@ -55,7 +55,7 @@ class RunLines:
             case ev.ToolFinished():
                 yield self._finished(body)
             case ev.ToolOutcomeUnknown():
-                yield self._bad(f"← {self._name(body.call)}: {one_line(body.known)}")
+                yield self._bad(f"← {one_line(body.known)}")
             case ev.InputReceived():
                 self._inputs[body.input] = (body.via, one_line(words_of(body.content)))
             case ev.InputDelivered(inputs=inputs):
