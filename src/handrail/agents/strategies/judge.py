@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from handrail.agents.content import words_of
 from handrail.agents.strategy import RoundBoundary, RoundContext, RoundDecision
+from handrail.models.errors import MalformedReply
 from handrail.models.port import Model, ModelRequest, reply_to
 from handrail.transcripts.model import Author, Message, Text
 
@@ -14,6 +15,7 @@ Say PASS and nothing else when it may stand. Otherwise say in one or two sentenc
 class Judge:
     """Asks ``model`` about every answer, by ``criteria``; what it finds wrong goes back, ``times`` times at most.
 
+    A judge that says nothing has failed, and passed nothing: ``on_strategy_error`` says what follows.
     What the judge costs is not the run's: it is the host's own model, and the host counts it.
     """
 
@@ -37,7 +39,9 @@ class Judge:
         reply = await reply_to(self.model, request, ctx.cancellation)
         self._judged += 1
         verdict = words_of(reply.message.content).strip()
-        if not verdict or verdict.strip(".!").upper() == "PASS":
+        if not verdict:
+            raise MalformedReply(f"{self.model.info.name} judged the answer without a word")
+        if verdict.strip(".!").upper() == "PASS":
             return RoundDecision.proceed()
         self._sent_back += 1
         return RoundDecision.inject(verdict)
