@@ -1,0 +1,139 @@
+"""What a person types while a run goes on: keys to lines, lines to values, and the one line that is redrawn."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from handrail.cli.keyboard import LineEditor
+from handrail.cli.live import Screen
+from handrail.cli.typed import (
+    Answered,
+    CancelRun,
+    Edited,
+    Interrupt,
+    Later,
+    No,
+    Steer,
+    StopRun,
+    Unclear,
+    Yes,
+    parse_answer,
+    parse_command,
+    parse_reply,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("use the other file", Steer("use the other file")),
+        ("yes", Steer("yes")),
+        ("/steer y", Steer("y")),
+        ("/later then test it", Later("then test it")),
+        ("/interrupt", Interrupt("")),
+        ("/interrupt do this", Interrupt("do this")),
+        ("/stop", StopRun(None)),
+        ("/stop it is late", StopRun("it is late")),
+        ("/cancel", CancelRun(None)),
+    ],
+)
+def test_a_line_is_a_command(line: str, meant: object) -> None:
+    assert parse_command(f"  {line} ") == meant
+
+
+@pytest.mark.parametrize("line", ["", "  ", "/", "/later", "/steer", "/nonesuch x", "/help"])
+def test_what_is_no_command_sends_nothing_and_says_what_there_is(line: str) -> None:
+    assert isinstance(parse_command(line), Unclear)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("y", Yes()),
+        ("YES", Yes()),
+        ("a", Yes(holds=True)),
+        ("n", No(None)),
+        ("no not that file", No("not that file")),
+        ('e {"a": 1}', Edited({"a": 1})),
+        ("/steer look first", Steer("look first")),
+        ("/stop", StopRun(None)),
+    ],
+)
+def test_a_line_answers_whether_a_call_may_run(line: str, meant: object) -> None:
+    assert parse_reply(line) == meant
+
+
+@pytest.mark.parametrize("line", ["", "yep", "y but carefully", "not that", "a lot", "e {", "e", "nope"])
+def test_words_that_are_no_clear_answer_neither_allow_nor_deny(line: str) -> None:
+    assert isinstance(parse_reply(line), Unclear)
+
+
+def test_a_question_is_answered_by_label_number_or_words() -> None:
+    options = ("red", "2")
+    assert parse_answer("red", options, may_type=False) == Answered(choice="red")
+    assert parse_answer("1", options, may_type=False) == Answered(choice="red")
+    assert parse_answer("2", options, may_type=False) == Answered(choice="2")
+    assert parse_answer("blue", options, may_type=True) == Answered(text="blue")
+    assert parse_answer("/no why", options, may_type=False) == No("why")
+    for line in ("blue", "3", "0", ""):
+        assert isinstance(parse_answer(line, options, may_type=False), Unclear)
+
+
+def test_keys_become_lines_whatever_pieces_they_come_in() -> None:
+    data = "für\rzwei\n".encode()
+    for size in range(1, len(data) + 1):
+        editor = LineEditor()
+        pieces = [data[start : start + size] for start in range(0, len(data), size)]
+        assert [line for piece in pieces for line in editor.feed(piece)] == ["für", "zwei"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "left"),
+    [
+        ("abc\x7f\x08", "a"),
+        ("\x7f", ""),
+        ("one two\x17", "one"),
+        ("one two\x15", ""),
+        ("a\x1b[Ab\x1b[3~c\x1bOPd", "abcd"),
+        ("a\tb\x00", "ab"),
+    ],
+)
+def test_keys_that_edit(keys: str, left: str) -> None:
+    editor = LineEditor()
+    assert editor.feed(keys.encode()) == []
+    assert editor.typed == left
+
+
+def test_the_end_of_input_counts_on_an_empty_line_only() -> None:
+    editor = LineEditor()
+    editor.feed(b"a\x04")
+    assert not editor.is_over
+    editor.feed(b"\x15\x04")
+    assert editor.is_over
+
+
+def test_what_is_typed_stays_below_what_is_shown() -> None:
+    stream = io.BytesIO()
+    screen = Screen(stream)
+    screen.type("half a li")
+    screen.show(["something happened"])
+    screen.close()
+    assert stream.getvalue().decode().split("\r\x1b[K") == ["", "› half a li", "something happened\n› half a li", ""]
+
+
+def test_what_is_typed_cannot_move_the_cursor() -> None:
+    stream = io.BytesIO()
+    Screen(stream).type("a\x1b[2Jb")
+    assert b"\x1b[2J" not in stream.getvalue()
+
+
+def test_a_dumb_terminal_gets_lines_and_nothing_else() -> None:
+    stream = io.BytesIO()
+    screen = Screen(stream, is_live=False)
+    screen.state("working")
+    screen.type("abc")
+    screen.show(["one", "two"])
+    screen.close()
+    assert stream.getvalue() == b"one\ntwo\n"
