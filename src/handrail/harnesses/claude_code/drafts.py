@@ -8,6 +8,7 @@ from datetime import UTC
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail import ids
 from handrail.harnesses.claude_code.blocks import usage
@@ -122,35 +123,39 @@ class Drafts:
         if timestamp is not None and timestamp.tzinfo is not UTC:
             timestamp = timestamp.astimezone(UTC)
         if len(rows) == 1:
-            uids: tuple[str, ...] = (row.uuid or self.uid(rows[0]),)
+            uid = row.uuid or self.uid(rows[0])
+            uids: tuple[str, ...] = (uid,)
         else:
             own = self._rows.rows
             uids = tuple([own[index].uuid or self.uid(index) for index in rows])
-        session = row.sessionId
-        origin = session if session != self._session else None
-        is_bridged = bool(self._bridged) and not self._bridged.isdisjoint(rows)
+            uid = uids[0]
+        content = tuple(draft.blocks)
         if said is None:
-            return Message(
-                role="user",
-                content=tuple(draft.blocks),
-                uid=uids[0],
+            message = Message(role="user", content=content, uid=uid, uids=uids, timestamp=timestamp)
+        else:
+            message = Message(
+                role="assistant",
+                content=content,
+                uid=uid,
                 uids=uids,
                 timestamp=timestamp,
-                origin=origin,
-                is_bridged=is_bridged,
+                model=said.model,
+                stop_reason=said.stop_reason,
+                usage=usage(said.usage) if said.usage is not None else None,
             )
-        return Message(
-            role="assistant",
-            content=tuple(draft.blocks),
-            uid=uids[0],
-            uids=uids,
-            timestamp=timestamp,
-            model=said.model,
-            stop_reason=said.stop_reason,
-            usage=usage(said.usage) if said.usage is not None else None,
-            origin=origin,
-            is_bridged=is_bridged,
-        )
+        if row.sessionId != self._session or self._bridged:
+            return self._placed(message, draft)
+        return message
+
+    def _placed(self, message: Message, draft: Draft) -> Message:
+        """``message`` with what its rows say of where it stands: copied from elsewhere, or behind a gap.
+
+        Set afterwards, and only where there is anything to set, because most messages need neither.
+        """
+        session = draft.row.sessionId
+        origin = session if session != self._session else None
+        is_bridged = not self._bridged.isdisjoint(draft.rows)
+        return replace(message, origin=origin, is_bridged=is_bridged) if origin is not None or is_bridged else message
 
 
 _PERSON = Author.PERSON

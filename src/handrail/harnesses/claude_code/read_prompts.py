@@ -15,6 +15,8 @@ from handrail.harnesses.claude_code.speech import (
     Setting,
     Speaker,
     has_proof,
+    is_plain,
+    is_plain_prompt,
     meta_speaker,
     origin_speaker,
     row_speaker,
@@ -23,9 +25,11 @@ from handrail.harnesses.claude_code.speech import (
 from handrail.harnesses.claude_code.wire import Row, WireBlock
 from handrail.harnesses.families.jsonl import Rows
 from handrail.harnesses.families.markers import CLAUDE_CODE_INTERRUPTS, CLAUDE_CODE_SUMMARY
-from handrail.transcripts.model import Author, Bash, Block, Compaction, Interrupt, Text, ToolResult, ToolUse
+from handrail.transcripts.model import Author, Bash, Block, Compaction, Interrupt, Text, ToolResult, ToolUse, Via
 
 _PERSON = Author.PERSON
+_PROMPT = Via.PROMPT
+_QUEUE = Via.QUEUE
 _MACHINES = frozenset({Author.HARNESS, Author.HOST})
 _ENVELOPE_STARTS = frozenset({"<", "T", " ", "\n"})
 _NONE: frozenset[str] = frozenset()
@@ -46,6 +50,11 @@ class Prompts:
 
     def text(self, row: Row, index: int, text: str) -> None:
         """Read a user row that is one text."""
+        if is_plain_prompt(row, self._setting) and is_plain(text):
+            extra = self._queue.joined(text)
+            via = _QUEUE if extra or row.promptSource == "queued" else _PROMPT
+            self._drafts.all.append(Draft("prompt", row, [Text(text, _PERSON, None, via)], (index,), extra))
+            return
         is_typed = has_proof(row)
         if not is_typed and text[:1] in _ENVELOPE_STARTS:
             if self.envelope(row, index, text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from handrail.harnesses.claude_code.blocks import RESPONSE_BLOCKS, media, result_blocks, server_result
 from handrail.harnesses.claude_code.drafts import Draft, Drafts
 from handrail.harnesses.claude_code.speech import STEER, UNKNOWN, Setting, meta_speaker, speak
-from handrail.harnesses.claude_code.wire import Row, WireBlock
+from handrail.harnesses.claude_code.wire import Row, WireBlock, WireMessage
 from handrail.transcripts.model import Author, Block, Text, ToolResult, ToolUse
 
 _MODEL = Author.MODEL
@@ -35,21 +35,30 @@ class Rounds:
         said = row.message
         if said is None:
             return
+        content = said.content
         draft = self._response
         if draft is None or said.id is None or said.id != self._response_id:
-            self._response_id = said.id
-            draft = self._response = Draft("response", row, [], (index,), (), said)
-            self._drafts.all.append(draft)
-            first = self._first.setdefault(said.id, draft) if said.id is not None else draft
-            self._copied = first if first is not draft else None
+            draft = self._begin(row, index, said)
+            if self._copied is None and type(content) is list and len(content) == 1:
+                item = content[0]
+                if item.type == "text" and item.text is not None:
+                    draft.blocks.append(Text(item.text, _MODEL))
+                    return
         else:
             draft.rows += (index,)
             draft.said = said
-        content = said.content
         if type(content) is list:
             self._add_blocks(content, draft)
         elif content:
             draft.blocks.append(Text(content, _MODEL))  # type: ignore[arg-type]
+
+    def _begin(self, row: Row, index: int, said: WireMessage) -> Draft:
+        name = self._response_id = said.id
+        draft = self._response = Draft("response", row, [], (index,), (), said)
+        self._drafts.all.append(draft)
+        first = self._first.setdefault(name, draft) if name is not None else draft
+        self._copied = first if first is not draft else None
+        return draft
 
     def _add_blocks(self, content: list[WireBlock], draft: Draft) -> None:
         blocks = draft.blocks

@@ -97,6 +97,18 @@ def meta_speaker(row: Row) -> Speaker:
     return _SKILL if row.sourceToolUseID is not None else _COMMAND
 
 
+def is_plain_prompt(row: Row, setting: Setting) -> bool:
+    """Whether ``row_speaker`` is a person by the commonest road: a row of proof that says nothing else of itself."""
+    return (
+        (row.permissionMode is not None or row.promptSource is not None)
+        and not setting.is_driven
+        and not row.isMeta
+        and not row.isSidechain
+        and row.origin is None
+        and row.planContent is ABSENT
+    )
+
+
 def row_speaker(row: Row, setting: Setting, version: Callable[[], tuple[int, ...] | None]) -> Speaker:
     """Who wrote the unmarked text of a user row; ``version`` tells what wrote it, asked only where it matters."""
     if row.planContent is not ABSENT:
@@ -122,7 +134,7 @@ def speak(text: str, speaker: Speaker, *, is_typed: bool) -> list[Block]:
     """
     if not text:
         return []
-    if _is_plain(text):
+    if is_plain(text):
         author, by, via = speaker
         return [Text(text, author, by, via)]
     if text in CLAUDE_CODE_INTERRUPTS:
@@ -131,8 +143,10 @@ def speak(text: str, speaker: Speaker, *, is_typed: bool) -> list[Block]:
     return [_piece(piece, marker, speaker, is_typed) for piece, marker in pieces]
 
 
-def _is_plain(text: str) -> bool:
-    """Whether no marker can begin or end ``text``, which is not empty."""
+def is_plain(text: str) -> bool:
+    """Whether no marker can begin or end ``text``; an empty one is not plain, because it is nothing at all."""
+    if not text:
+        return False
     if text[0] in _PLAIN_STARTS and text[-1] in _PLAIN_ENDS:
         return True
     return not text.lstrip().startswith(_MAY_BE_MARKED) and not text.rstrip().endswith(">")
