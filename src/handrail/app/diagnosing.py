@@ -134,7 +134,9 @@ def _look_at(machine: Machine, patient: Patient, now_s: float, listings: dict[Pa
         age_s = max(0.0, now_s - file.modified_at_s)
         place = FileSurroundings(patient.path, age_s / _DAY_S, listings)
         findings = [*diagnosis.findings, *medic.beside(diagnosis, place)]
-        if file.has_changed() or file.writers():
+        # Who has a file open is costly to find out, so it is asked only where it makes a difference.
+        is_unfinished = any(finding.code in _OF_A_RUNNING_SESSION for finding in findings)
+        if file.has_changed() or (is_unfinished and file.writers()):
             findings = _of_running(findings, file.size)
         source = source_of(patient, info.name, diagnosis.session, confidence)
         return _checkup(source, file.size, diagnosis, findings)
