@@ -55,7 +55,7 @@ class _Line(Struct, frozen=True):
 
 
 class _Files:
-    """The open files of one session; every method but ``locked`` is called with the lock held."""
+    """The open files of one session; every method but ``lock`` is called with the lock held."""
 
     def __init__(self, folder: Path, session: str) -> None:
         base = folder / check_id(session)
@@ -66,6 +66,7 @@ class _Files:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         self._head = os.open(base.with_name(base.name + HEAD), flags, files.PRIVATE_FILE)
         self._log: int | None = None
+        self._log_size = 0
         self._seen = _Head(0, -1)
         self._seq = 0
         self._entries: list[Entry] = []
@@ -76,26 +77,28 @@ class _Files:
             if handle is not None:
                 os.close(handle)
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[_Head]:
-        """Hold the session's lock; gives what its head says."""
+    def lock(self) -> None:
+        """Take the session's lock; waits for its turn."""
         import fcntl
 
         fcntl.flock(self._head, fcntl.LOCK_EX)
-        try:
-            yield self._read_head()
-        finally:
-            fcntl.flock(self._head, fcntl.LOCK_UN)
 
-    def _read_head(self) -> _Head:
+    def unlock(self) -> None:
+        import fcntl
+
+        fcntl.flock(self._head, fcntl.LOCK_UN)
+
+    def read_head(self) -> _Head:
+        """What the head says, held against what there is."""
         spelled = os.pread(self._head, _HEAD_BYTES, 0)
         try:
             epoch, committed = map(int, spelled.split())
         except ValueError:
             # A journal that came without its head (it was copied here): what is whole in it is committed.
+            self._log_size = _size(self.journal)
             return _Head(0, _whole_bytes(self.journal))
-        size = _size(self.journal) if self._log is None else os.fstat(self._log).st_size
-        return _Head(epoch, committed if committed <= size else _whole_bytes(self.journal))
+        self._log_size = _size(self.journal) if self._log is None else os.fstat(self._log).st_size
+        return _Head(epoch, committed if committed <= self._log_size else _whole_bytes(self.journal))
 
     def write_head(self, head: _Head) -> None:
         os.pwrite(self._head, head.spelled(), 0)
@@ -121,7 +124,7 @@ class _Files:
         if self._log is None:
             flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
             self._log = os.open(self.journal, flags, files.PRIVATE_FILE)
-        if os.fstat(self._log).st_size != head.committed:
+        if self._log_size != head.committed:
             os.ftruncate(self._log, head.committed)
         _write_all(self._log, data, head.committed)
         if any(isinstance(event.body, _SYNCED) for event in events):
@@ -255,8 +258,11 @@ class FileJournal:
                 kept = self._open.get(session)
                 if kept is None:
                     kept = self._open[session] = _Files(self.folder, session)
-                with kept.locked() as head:
-                    yield kept, head
+                kept.lock()
+                try:
+                    yield kept, kept.read_head()
+                finally:
+                    kept.unlock()
             except OSError as problem:
                 if isinstance(problem, StoreError):
                     raise
