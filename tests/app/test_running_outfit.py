@@ -13,7 +13,6 @@ pytest.importorskip("pydantic")
 from handrail.agents.permissions import Rule, Verdict
 from handrail.agents.strategies.escalate import Escalate
 from handrail.agents.strategies.judge import Judge
-from handrail.agents.strategies.require_tool import RequireTool
 from handrail.agents.tools import built_in_tools
 from handrail.app.outfitting import Outfit, Unusable, Wish, allowing, fitted_out
 from handrail.errors import UnknownName
@@ -68,14 +67,13 @@ def test_words_of_the_workspace_reach_the_instructions_and_taint_those_of_a_stra
     assert (strange.taint.untrusted, trusted.taint.untrusted) == (True, False)
 
 
-def test_strategies_take_texts_and_models_by_name(tmp_path: Path) -> None:
+def test_strategies_stay_names_and_those_that_need_a_model_are_made(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps(["PASS"]))
-    names = ("require_tool:Bash", f"escalate:scripted:{script}", f"judge:scripted:{script}", "wrap_up")
+    names = ("require_tool:Bash", "wrap_up", f"escalate:scripted:{script}", f"judge:scripted:{script}")
     outfit = _outfit(Wish(workspace=tmp_path, strategies=names), tmp_path)
-    required, escalates, judges, _ = outfit.strategies
-    assert isinstance(required, RequireTool)
-    assert required.tool == "Bash"
+    *named, escalates, judges = outfit.strategies
+    assert named == ["require_tool:Bash", "wrap_up"]
     assert isinstance(escalates, Escalate)
     assert escalates.strong == outfit.models[0].info
     assert isinstance(judges, Judge)

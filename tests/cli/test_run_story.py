@@ -209,3 +209,28 @@ def test_a_terminal_without_moves_gets_plain_lines(home: dict[str, str], work: P
         terminal.sees("Done.")
         assert terminal.ends() == 0
         assert not terminal.moved
+
+
+def test_the_steps_of_the_readme_come_out_as_it_says(home: dict[str, str], work: Path) -> None:
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    (work / "script.json").write_text(readme.split("```json\n")[1].split("```")[0])
+    model = ("--model", "scripted:script.json")
+    with Terminal(home, work, "run", "write down what is here", *model) as terminal:
+        session = _session(terminal)
+        terminal.sees("May Bash run?")
+        terminal.type("y")
+        terminal.sees("counting ›")
+        terminal.type("/interrupt keep it short")
+        terminal.sees("keep it short  (delivered with round 2)")
+        terminal.sees("May Write run?")
+        terminal.type("n not into notes.md")
+        terminal.sees("Write denied by person: not into notes.md")
+        terminal.sees("May Write run?")
+        terminal.type("/stop that is enough")
+        terminal.sees(f"session {session}")
+        assert terminal.ends() == 6
+    with Terminal(home, work, "run", "go on", "--session", session, *model) as terminal:
+        terminal.sees("Everything is written down.")
+        assert terminal.ends() == 0
+    found = handrail(home, "moments", "--json").value["moments"]
+    assert {one["words"] for one in found} >= {"keep it short", "not into notes.md"}

@@ -169,7 +169,11 @@ def _main_field(name: str, known: Mapping[str, Tool]) -> str:
 
 
 def _enlisted(written: Iterable[str], environment: Mapping[str, str]) -> tuple[tuple[Any, ...], tuple[Model, ...]]:
-    """The strategies, and the models that the run may switch to or that they ask."""
+    """The strategies, and the models that the run may switch to or that they ask.
+
+    One that can be made of its name alone stays a name: the journal keeps it, so that a run which is gone on with
+    has it again without being told.
+    """
     models: list[Model] = []
     strategies: list[Any] = []
     for text in written:
@@ -177,11 +181,12 @@ def _enlisted(written: Iterable[str], environment: Mapping[str, str]) -> tuple[t
         if name not in strategy_names():
             raise UnknownName(f"no strategy is called {name!r}", hint=f"there are {', '.join(strategy_names())}")
         made = registry.member(STRATEGIES, name, "STRATEGY")
-        given = (_argument(name, made, argument, models, environment),) if mark else ()
+        given = _argument(name, made, argument, models, environment) if mark else None
         try:
-            strategies.append(made(*given))
+            strategy = made() if given is None else made(given)
         except (TypeError, ValueError) as problem:
             raise Unusable(f"the strategy {text!r} cannot be used: {problem}", hint="write NAME:ARGUMENT") from problem
+        strategies.append(text if given is None or isinstance(given, str) else strategy)
     return tuple(strategies), tuple(models)
 
 
