@@ -82,7 +82,12 @@ def test_a_refusal_says_what_kind_and_by_whom() -> None:
     tape.add(ev.ToolFinished(call="b", content="blocked", refusal=refusal))
     tape.add(ev.ToolOutcomeUnknown(call="c", known="its driver died"))
     assert last(tape) == (
-        ToolResult("a", "not on Friday", True, Refusal(RefusalKind.DENIED, "person", "not on Friday")),
+        ToolResult(
+            "a",
+            "A person refused this call of Bash: not on Friday",
+            True,
+            Refusal(RefusalKind.DENIED, "person", "not on Friday"),
+        ),
         ToolResult("b", "blocked", True, refusal),
         ToolResult("c", "its driver died", True, Refusal(RefusalKind.OUTCOME_UNKNOWN)),
     )

@@ -19,6 +19,7 @@ from handrail.agents.cancellation import CancellationToken, Cancelled, within
 from handrail.agents.permissions import Grant, Rule, Scope, Verdict
 from handrail.agents.threads import in_thread
 from handrail.agents.tool import ToolOutput
+from handrail.journal.refusals import wording_of
 from handrail.journal.vocabulary import Actor, ActorKind, AskOutcome
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Json, Refusal, RefusalKind, Taint
@@ -193,17 +194,7 @@ def refusal_from(settled: Settled) -> Refusal | None:
 
 def refused(name: str, refusal: Refusal) -> ToolOutput:
     """The result of a call that was refused, worded so that a model can tell the ways of not running apart."""
-    because = f": {refusal.reason}" if refusal.reason else "."
-    match refusal.kind:
-        case RefusalKind.DENIED:
-            text = f"A person refused this call of {name}{because}"
-        case RefusalKind.EXPIRED:
-            text = f"Nobody answered in time whether {name} may run. Nobody refused it either; it was not run."
-        case RefusalKind.WITHDRAWN:
-            text = f"The question whether {name} may run was withdrawn, and it was not run{because}"
-        case _:
-            text = f"{name} was not run, blocked by {refusal.by or 'policy'}{because}"
-    return ToolOutput(text, is_error=True, refusal=refusal)
+    return ToolOutput(wording_of(name, refusal), is_error=True, refusal=refusal)
 
 
 def bound(grant: Grant, digest: str) -> Grant:

@@ -28,6 +28,7 @@ from handrail.agents.strategy import (
 from handrail.agents.threads import in_thread
 from handrail.clock import Clock
 from handrail.journal.effects import Decide
+from handrail.journal.refusals import wording_of
 from handrail.journal.state import RunState
 from handrail.journal.vocabulary import Adjustment, Boundary, Choice
 from handrail.models.port import ModelInfo
@@ -245,7 +246,7 @@ def _result(record: CallRecord) -> RoundToolResult:
         tool_use_id=record.use.id,
         tool_name=name,
         input=input,
-        content=(refusal.reason or "") if refusal else "",
+        content="" if refusal is None else wording_of(name, refusal),
         is_error=True,
         refusal=refusal,
     )

@@ -8,13 +8,12 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from handrail import jsonio
 from handrail.agents.admission import Admission, Gate, admit
 from handrail.agents.approval import digest_of
 from handrail.agents.asks import BOTH, Asks
 from handrail.agents.cancellation import CancellationToken
 from handrail.agents.conversation import CallRecord
-from handrail.agents.execution import execute, not_run, unknown_tool
+from handrail.agents.execution import execute, unknown_tool
 from handrail.agents.hooks import (
     Hook,
     HookCall,
@@ -26,6 +25,7 @@ from handrail.agents.hooks import (
     run_hook,
 )
 from handrail.agents.permissions import Verdict
+from handrail.agents.results import Said, cut_off, finished, with_note
 from handrail.agents.taint import CLEAN, taint_after, turn_taint
 from handrail.agents.tool import Answer, Question, Tool, ToolContext, ToolOutput
 from handrail.agents.work import Progress, Work, offered_names
@@ -35,9 +35,7 @@ from handrail.journal.effects import OpenAsk, RunHook, RunTool
 from handrail.journal.state import CallState, adjustment_of
 from handrail.journal.vocabulary import Actor, ActorKind, AskOutcome, CallTraits, HookVerdict
 from handrail.transcripts.calls import call_name, parse_call, render_call
-from handrail.transcripts.model import Author, Block, Decision, Json, Refusal, RefusalKind, Taint, Text, ToolUse
-
-Said = tuple[ev.Known, Actor]
+from handrail.transcripts.model import Json, Refusal, RefusalKind, ToolUse
 
 
 class Calls:
@@ -60,12 +58,12 @@ class Calls:
         offered = offered_names(self._work, adjustment_of(self._writer.state))
         tool = self._work.tools.get(name) if name in offered else None
         if tool is None:
-            return _finished(call, unknown_tool(name, offered), name)
+            return finished(call, unknown_tool(name, offered), name)
         if self._is_cut(input):
-            return _finished(call, _cut_off(name), name)
+            return finished(call, cut_off(name), name)
         admission = self._admission(tool, input)
         if admission.refused is not None:
-            return _finished(call, admission.refused, name)
+            return finished(call, admission.refused, name)
         hooks = hooks_for(self._work.options.hooks, HookEvent.PRE_TOOL_USE, name)
         traits = CallTraits(
             private=tool.traits.private,
@@ -128,12 +126,12 @@ class Calls:
 
     def _after_hook(self, call: str, name: str, outcome: HookOutcome, by: Actor) -> tuple[Said, ...]:
         if outcome.is_blocking:
-            return (_finished(call, blocked_call(outcome, name), name, by),)
+            return (finished(call, blocked_call(outcome, name), name, by),)
         if outcome.becomes is msgspec.UNSET:
             return ()
         admission = self._admission(self._work.tools[name], outcome.becomes)
         if admission.refused is not None:
-            return (_finished(call, admission.refused, name),)
+            return (finished(call, admission.refused, name),)
         becomes = parse_call(name, outcome.becomes)
         needs = admission.verdict is Verdict.ASK
         return ((ev.ToolRewritten(call=call, becomes=becomes, needs_approval=needs), by),)
@@ -155,7 +153,7 @@ class Calls:
         tool = self._work.tools[name]
         admission = self._admission(tool, input)
         if admission.refused is not None:
-            await self._writer.record_by(_finished(effect.call, admission.refused, name))
+            await self._writer.record_by(finished(effect.call, admission.refused, name))
         else:
             await self._asks.approve(effect.call, admission, tool, input)
 
@@ -178,11 +176,11 @@ class Calls:
                 output = await self._looked_at(hook, call, name, input, output)
         elapsed_s = self._work.clock.monotonic_s() - began - self._waited_s.pop(call, 0.0)
         if record.is_rewritten:
-            output = _with_note(output, record)
+            output = with_note(output, record)
         taint = CLEAN if tool is None else taint_after(CLEAN, tool.traits, output)
         is_end = tool is not None and tool.is_terminal and not output.is_error
         await self._writer.record_by(
-            _finished(call, output, name, taint=taint, elapsed_s=max(elapsed_s, 0.0), is_end=is_end)
+            finished(call, output, name, taint=taint, elapsed_s=max(elapsed_s, 0.0), is_end=is_end)
         )
 
     def _context(self, call: str, tool: Tool, cancellation: CancellationToken) -> ToolContext:
@@ -224,7 +222,7 @@ class Calls:
         refusal = Refusal(RefusalKind.BLOCKED, "limit", why) if is_limit else Refusal(RefusalKind.NOT_RUN, "run", why)
         name = call_name(self._record(effect.call).becomes)
         output = ToolOutput(f"{name} was not run: {why}.", is_error=True, refusal=refusal)
-        await self._writer.record_by(_finished(effect.call, output, name))
+        await self._writer.record_by(finished(effect.call, output, name))
 
     async def recover(self, effect: RunTool) -> None:
         """Say of a call whose driver died that nobody knows how it ended."""
@@ -243,61 +241,3 @@ class Calls:
     def _states(self) -> tuple[CallState, ...]:
         run = self._writer.state.run
         return () if run is None else run.calls
-
-
-def _cut_off(name: str) -> ToolOutput:
-    return not_run(
-        f"{name} was not run: the response reached its length limit in the middle of the call. Make it shorter.",
-        by="length",
-    )
-
-
-def _finished(
-    call: str,
-    output: ToolOutput,
-    name: str,
-    by: Actor | None = None,
-    *,
-    taint: Taint = CLEAN,
-    elapsed_s: float = 0.0,
-    is_end: bool = False,
-) -> Said:
-    content = spellable(output.content)
-    finished = ev.ToolFinished(
-        call=call,
-        content=content,
-        is_error=output.is_error,
-        refusal=output.refusal,
-        taint=taint,
-        output=content if is_end else None,
-        details=spellable(output.details),
-        beside=tuple(_beside(block, name) for block in output.beside if not _is_a_persons(block)),
-        elapsed_s=elapsed_s,
-    )
-    return finished, by or Actor(ActorKind.TOOL, name)
-
-
-def _is_a_persons(block: Block) -> bool:
-    """What a person answered is in the journal as their answer; no tool speaks for them."""
-    return isinstance(block, Decision) or (isinstance(block, Text) and block.author is Author.PERSON)
-
-
-def _beside(block: Block, name: str) -> Block:
-    return replace(block, author=Author.HOST, by=name) if isinstance(block, Text) else block
-
-
-def _with_note(output: ToolOutput, record: CallRecord) -> ToolOutput:
-    """``output``, told what really ran: the model asked for something else."""
-    _, input = render_call(record.becomes)
-    note = f"[This ran with other arguments than asked for: {jsonio.encode(input).decode()}]"
-    return replace(output, content=f"{note}\n{output.content}") if isinstance(output.content, str) else output
-
-
-def spellable(value: Json) -> Json:
-    """``value`` as JSON that has a spelling: numbers that are none become null, what is no JSON becomes its text."""
-    if value is None or isinstance(value, str):
-        return value
-    try:
-        return jsonio.decode(jsonio.encode(value))
-    except TypeError:
-        return str(value)

@@ -11,6 +11,7 @@ from handrail.agents.asks import Asks
 from handrail.agents.steering import OVER, Mailbox
 from handrail.agents.work import Activity
 from handrail.agents.writer import Writer
+from handrail.errors import StoreError
 from handrail.journal.events import AskClosed, CancelRequested, EntryRefused, InputReceived, Interrupted, Known
 from handrail.journal.port import Entry
 from handrail.journal.state import open_ask
@@ -69,9 +70,12 @@ class Inbox:
         seen = 0
         while True:
             await asyncio.sleep(poll_s)
-            for entry in await self._writer.journal.inbox(self._writer.session, max(seen, self._writer.state.inbox)):
-                seen = entry.number
-                self.heard(entry)
+            # A store that cannot be read now is tried again; the driver's own look at every step says what is wrong.
+            with contextlib.suppress(StoreError):
+                after = max(seen, self._writer.state.inbox)
+                for entry in await self._writer.journal.inbox(self._writer.session, after):
+                    seen = entry.number
+                    self.heard(entry)
 
     async def close(self) -> None:
         """Take nothing more; what this process sent and no run heard is returned."""

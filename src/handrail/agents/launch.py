@@ -117,7 +117,7 @@ class _Launched:
             finally:
                 await self._inbox.close()
                 self._feed.end()
-        result = self._result(driver)
+        result = self.handle.last_result or self._result(driver)
         if result.end_reason is EndReason.FAILED:
             raise RunFailed(result) from (driver.failure or driver.requests.failure)
         return result

@@ -70,7 +70,7 @@ class Feed:
 
 
 class Run:
-    """The handle of a run. Made by ``Agent.start``; the run goes on whether anybody holds it or not.
+    """The handle of a run. Made by ``Agent.start``; hold it while the run goes on, as one holds any task of a loop.
 
     ``await run`` gives the ``RunResult`` and raises ``RunFailed`` where the run failed. Whoever cancels the task
     that awaits it ends the run: what there is is committed first. ``run.steer`` and its kin are doors for a person;

@@ -35,3 +35,17 @@ def refusal_of(closed: AskClosed, by: Actor) -> Refusal | None:
     kind = _OUTCOMES.get(closed.outcome, RefusalKind.DENIED if is_person else RefusalKind.BLOCKED)
     who = "person" if is_person else by.name or by.kind.value
     return Refusal(kind, who, closed.comment if closed.words is None else closed.words)
+
+
+def wording_of(tool: str, refusal: Refusal) -> str:
+    """What a model is told of a call that was refused, so that it can tell the ways of not running apart."""
+    because = f": {refusal.reason}" if refusal.reason else "."
+    match refusal.kind:
+        case RefusalKind.DENIED:
+            return f"A person refused this call of {tool}{because}"
+        case RefusalKind.EXPIRED:
+            return f"Nobody answered in time whether {tool} may run. Nobody refused it either; it was not run."
+        case RefusalKind.WITHDRAWN:
+            return f"The question whether {tool} may run was withdrawn, and it was not run{because}"
+        case _:
+            return f"{tool} was not run, blocked by {refusal.by or 'policy'}{because}"

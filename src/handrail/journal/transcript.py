@@ -8,15 +8,16 @@ prompt, a compaction and an imported message stand alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from handrail.journal import events as ev
-from handrail.journal.refusals import author_of, refusal_of
+from handrail.journal.refusals import author_of, refusal_of, wording_of
 from handrail.journal.vocabulary import AskKind, AskOutcome
+from handrail.transcripts.calls import call_name
 from handrail.transcripts.codec import Branch, Child
 from handrail.transcripts.model import (
     Author,
@@ -69,7 +70,7 @@ class _Delivery:
         self.events: list[ev.Event] = []
         self.uids: list[str] = []
 
-    def content(self, order: Sequence[str]) -> tuple[Block, ...]:
+    def content(self, order: Iterable[str]) -> tuple[Block, ...]:
         """Results in the order of ``order`` (call ids), then those of no known call, then the rest."""
         ranks = {call: rank for rank, call in enumerate(order)}
         results = sorted(self.results.values(), key=lambda result: ranks.get(result.tool_use_id, len(ranks)))
@@ -90,7 +91,7 @@ class Projector:
         self._branches: list[Branch] = []
         self._children: list[Child] = []
         self._delivery = _Delivery()
-        self._calls: list[str] = []
+        self._calls: dict[str, str] = {}
         self._asks: dict[str, ev.AskOpened] = {}
         self._inputs: dict[str, ev.InputReceived] = {}
         self._interrupts: list[tuple[ev.Event, Block]] = []
@@ -241,7 +242,7 @@ class Projector:
             taint=self._taint if given.taint is None else given.taint,
         )
         self._append(event, message)
-        self._calls = [block.id for block in message.content if type(block) is ToolUse]
+        self._calls = {block.id: call_name(block.call) for block in message.content if type(block) is ToolUse}
         self._release_interrupts()
 
     def model_failed(self, event: ev.Event, body: ev.ModelFailed) -> None:
@@ -280,7 +281,8 @@ class Projector:
             question = ask.call
             refusal = refusal_of(body, event.by)
             if refusal is not None:
-                self._settle(event, ToolResult(ask.call, refusal.reason or "", True, refusal))
+                told = wording_of(self._calls.get(ask.call, "the tool"), refusal)
+                self._settle(event, ToolResult(ask.call, told, True, refusal))
                 return
         if body.outcome in (AskOutcome.TIMED_OUT, AskOutcome.WITHDRAWN):
             return
