@@ -104,6 +104,12 @@ def test_a_torn_tail_shows_in_the_listing(root: Path) -> None:
     assert [ref.is_whole for ref in open_store(root).discover()] == [False]
 
 
+def test_a_rollout_without_its_header_is_listed_by_the_id_in_its_name_as_damaged(root: Path) -> None:
+    put(root, "rollout-2026-01-05T09-00-00-019b8d1a-0000-7000-8000-00000000abcd.jsonl", lines(*typed("hello")))
+    (found,) = open_store(root).discover()
+    assert ("019b8d1a-0000-7000-8000-00000000abcd", False) == (found.id, found.is_whole)
+
+
 def test_other_files_are_no_sessions(root: Path) -> None:
     put(root, "history.jsonl", b'{"session_id":"a"}\n')
     put(root, "rollout-b.jsonl", b"\n")

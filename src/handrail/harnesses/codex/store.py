@@ -7,10 +7,13 @@ end; nothing between.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
+
+from msgspec.structs import replace
 
 from handrail import files, ids
 from handrail.errors import StoreError
@@ -26,6 +29,7 @@ HEAD_BYTES = 1 << 16
 TAIL_BYTES = 1 << 14
 _LONG_HEAD_BYTES = 1 << 22
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?P<id>[0-9A-Za-z-]{8,64})\.jsonl$", re.IGNORECASE)
 
 
 def default_roots(environment: Mapping[str, str]) -> tuple[Path, ...]:
@@ -118,7 +122,10 @@ def _walk(folder: str) -> Iterator[str]:
 
 
 def _read_ref(path: str) -> SessionRef | None:
-    """The session in ``path``; None when it cannot be read or has no ``session_meta`` of its own."""
+    """The session in ``path``; None when it cannot be read or holds no record.
+
+    A file that lost its ``session_meta`` is found under the id in its name, as damaged.
+    """
     try:
         # Not waiting: a pipe of that name would be waited for without end.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -140,6 +147,9 @@ def _read_ref(path: str) -> SessionRef | None:
         head = head[: head.rfind(b"\n") + 1]
     rows = reader.read(head + tail)
     meta = read_meta(rows.rows)
+    has_header = bool(meta.id)
+    if not has_header:
+        meta = replace(meta, id=_id_in_name(path) if rows.rows else "")
     if not meta.id:
         return None
     times = (read_time(row.timestamp) for row in reversed(rows.rows))
@@ -150,9 +160,15 @@ def _read_ref(path: str) -> SessionRef | None:
         meta=meta,
         size_bytes=stat.st_size,
         updated_at=next((time for time in times if time is not None), datetime.fromtimestamp(stat.st_mtime, UTC)),
-        is_whole=not rows.faults,
+        is_whole=has_header and not rows.faults,
         parent=meta.parent,
     )
+
+
+def _id_in_name(path: str) -> str:
+    """The id that ``rollout-TIME-ID.jsonl`` ends in; ``""`` when the name is not of that form."""
+    found = _NAME.search(path)
+    return found["id"] if found else ""
 
 
 def _read_head(handle: int, size: int) -> bytes:
