@@ -24,11 +24,16 @@ if TYPE_CHECKING:
     from handrail.agents.permissions import Rule as Rule
     from handrail.agents.permissions import Verdict as Verdict
     from handrail.agents.pool import Pool as Pool
+    from handrail.agents.remote import RemoteRun as RemoteRun
     from handrail.agents.result import RunFailed as RunFailed
     from handrail.agents.result import RunResult as RunResult
     from handrail.agents.result import Session as Session
     from handrail.agents.run import Relayed as Relayed
     from handrail.agents.run import Run as Run
+    from handrail.agents.sessions import continued as continued
+    from handrail.agents.sessions import fork as fork
+    from handrail.agents.sessions import rewind as rewind
+    from handrail.agents.spawn import spawn_tool as spawn_tool
     from handrail.agents.steering import Receipt as Receipt
     from handrail.agents.strategy import Continue as Continue
     from handrail.agents.strategy import Fail as Fail
@@ -131,6 +136,9 @@ _HOMES = {
     "agents.permissions": "Policy Rule Verdict",
     "agents.pool": "Pool",
     "agents.result": "RunFailed RunResult Session",
+    "agents.remote": "RemoteRun",
+    "agents.sessions": "continued fork rewind",
+    "agents.spawn": "spawn_tool",
     "agents.run": "Relayed Run",
     "agents.steering": "Receipt",
     "agents.strategy": (
