@@ -346,6 +346,12 @@ def test_row_140_a_run_can_be_awaited_as_often_as_one_likes() -> None:
     assert (kept.output, kept.end_reason) == (first.output, first.end_reason)
 
 
+def test_a_result_is_shown_in_short_whatever_was_said() -> None:
+    result, _ = played([call("probe", value="x" * 10_000), "done"])
+    assert "output='done', end_reason='answered'" in repr(result)
+    assert len(repr(result)) < 300
+
+
 def test_row_148_what_one_agent_has_no_other_is_offered() -> None:
     async def story() -> list[list[str]]:
         models = [ScriptedModel(["done"]), ScriptedModel(["done"])]

@@ -6,6 +6,7 @@ Whatever a tool does, ``execute`` gives an output. Only the cancelling of the ta
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -52,10 +53,14 @@ def not_run(text: str, *, by: str) -> ToolOutput:
 
 
 async def _bounded(tool: Tool, input: Json, context: ToolContext, own: CancellationToken) -> ToolOutput:
-    task = asyncio.ensure_future(_contained(tool, input, context))
-    fired = asyncio.ensure_future(context.cancellation.wait())
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(_contained(tool, input, context))
+    # A bare future: a task that waits for the token would cost as much as the call.
+    fired: asyncio.Future[str] = loop.create_future()
+    forget = context.cancellation.on_cancel(lambda reason: loop.call_soon_threadsafe(_fire, fired, reason))
+    awaited: set[asyncio.Future[Any]] = {task, fired}
     try:
-        await asyncio.wait({task, fired}, timeout=tool.timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(awaited, timeout=tool.timeout_s, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return _ended(tool, task, context.cancellation)
         if fired.done():
@@ -63,11 +68,16 @@ async def _bounded(tool: Tool, input: Json, context: ToolContext, own: Cancellat
         own.cancel(f"{tool.name} took longer than {tool.timeout_s:g} seconds")
         return await _timed_out(tool, task)
     finally:
-        fired.cancel()
+        forget()
         if not task.done():
             # The task this runs in is being cancelled: the tool ends with it.
             own.cancel("the run was cancelled")
             await _end(task)
+
+
+def _fire(fired: asyncio.Future[str], reason: str) -> None:
+    if not fired.done():
+        fired.set_result(reason)
 
 
 def _ended(tool: Tool, task: asyncio.Task[ToolOutput], cancellation: CancellationToken) -> ToolOutput:

@@ -54,6 +54,13 @@ class RunResult(Struct, frozen=True, kw_only=True):
         """The answer as words; "" when there is none."""
         return self.output if isinstance(self.output, str) else ""
 
+    def __repr__(self) -> str:
+        """Short: ``asyncio.run`` spells out what its task came to each time, and a whole transcript takes long."""
+        return (
+            f"RunResult(output={self.output!r}, end_reason={self.end_reason.value!r}, detail={self.detail!r},"
+            f" rounds={self.rounds}, session={self.session.id!r}, run={self.run!r})"
+        )
+
 
 class RunFailed(HandrailError):
     """The run could not go on: the model gave no reply, or a strategy said so. ``result`` holds what there is."""
