@@ -12,12 +12,17 @@ from handrail import (
     Actor,
     ActorKind,
     Agent,
+    Approve,
+    Continue,
     CropError,
     Deny,
+    Effort,
     EndReason,
     FileJournal,
     MemoryJournal,
+    ReasoningOptions,
     Reply,
+    RoundAdjustment,
     RoundContext,
     RoundDecision,
     RunFailed,
@@ -473,3 +478,71 @@ def test_a_failed_run_can_be_gone_on_with() -> None:
         return await agent.run("go on", session=caught.value.result.session)
 
     assert said(go(story()).transcript.body)[-2:] == ["user: go on", "assistant: done"]
+
+
+def test_a_question_that_was_open_when_the_driver_died_is_asked_again_and_its_answer_counts() -> None:
+    asked: list[Any] = []
+
+    @tool(destructive=True)
+    async def wipe(place: str) -> str:
+        """Wipe. place: which."""
+        return f"wiped {place}"
+
+    def approve(request: Any) -> Any:
+        asked.append(request.input)
+        return Approve()
+
+    journal = Crashing(ev.AskOpened, is_written=True)
+    agent = Agent(model=ScriptedModel([call("wipe", place="disk"), "done"]), tools=[wipe])
+
+    async def story() -> RunResult:
+        with pytest.raises(Crash):
+            await agent.run("go", RunOptions(approver=approve), session=Session("s1", journal))
+        assert asked == []
+        return await agent.resume(Session("s1", journal), RunOptions(approver=approve))
+
+    assert said(go(story()).transcript.body)[2] == "user: [wiped disk]"
+    assert asked == [{"place": "disk"}]
+
+
+def test_an_answer_that_holds_for_the_run_outlives_the_driver() -> None:
+    asked: list[Any] = []
+
+    @tool(destructive=True)
+    async def wipe() -> str:
+        """Wipe."""
+        return "wiped"
+
+    def approve(request: Any) -> Any:
+        asked.append(request.input)
+        return Approve("run")
+
+    journal = Crashing(ev.ToolFinished, is_written=True)
+    agent = Agent(model=ScriptedModel([call("wipe"), call("wipe"), "done"]), tools=[wipe])
+
+    async def story() -> RunResult:
+        with pytest.raises(Crash):
+            await agent.run("go", RunOptions(approver=approve), session=Session("s1", journal))
+        return await agent.resume(Session("s1", journal), RunOptions(approver=approve))
+
+    assert go(story()).output == "done"
+    assert len(asked) == 1
+
+
+def test_adjustments_in_force_outlive_the_driver() -> None:
+    async def once(ctx: RoundContext) -> RoundDecision:
+        is_first = ctx.rounds_completed == 1
+        return Continue(RoundAdjustment().with_reasoning(Effort.HIGH)) if is_first else RoundDecision.proceed()
+
+    journal = Crashing(ev.Adjusted, is_written=True)
+    model = ScriptedModel([call("probe", value="a"), "done"])
+    agent = Agent(model=model, tools=TOOLS)
+    options = RunOptions(strategies=[once])
+
+    async def story() -> RunResult:
+        with pytest.raises(Crash):
+            await agent.run("go", options, session=Session("s1", journal))
+        return await agent.resume(Session("s1", journal), options)
+
+    go(story())
+    assert [request.reasoning for request in model.requests] == [None, ReasoningOptions(Effort.HIGH)]
