@@ -149,7 +149,7 @@ def test_strategies_are_asked(handrail: Handrail, tmp_path: Path) -> None:
     model = _model(tmp_path, "Nothing here.", LIST, "It is empty.")
     code, out, err = handrail("run", "look", *model, "--strategy", "require_tool:List")
     assert (code, out) == (0, "It is empty.\n")
-    assert "+ require_tool: Call the tool List" in err
+    assert "+ require_tool:List: Call the tool List" in err
 
 
 def test_a_session_is_gone_on_with_by_the_beginning_of_its_id(handrail: Handrail, tmp_path: Path) -> None:

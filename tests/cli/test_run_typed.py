@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from handrail.cli.keyboard import LineEditor
+from handrail.cli.keyboard import PASTES_MARKED, PASTES_PLAIN, LineEditor
 from handrail.cli.live import Screen
 from handrail.cli.typed import (
     Answered,
@@ -106,6 +106,12 @@ def test_keys_that_edit(keys: str, left: str) -> None:
     assert editor.typed == left
 
 
+def test_what_is_pasted_is_one_line_until_enter() -> None:
+    editor = LineEditor()
+    assert editor.feed(b"see: \x1b[200~one\r\x1b[201~two") == []
+    assert editor.feed(b"\r") == ["see: one\ntwo"]
+
+
 def test_the_end_of_input_counts_on_an_empty_line_only() -> None:
     editor = LineEditor()
     editor.feed(b"a\x04")
@@ -120,7 +126,12 @@ def test_what_is_typed_stays_below_what_is_shown() -> None:
     screen.type("half a li")
     screen.show(["something happened"])
     screen.close()
-    assert stream.getvalue().decode().split("\r\x1b[K") == ["", "› half a li", "something happened\n› half a li", ""]
+    assert stream.getvalue().decode().split("\r\x1b[K") == [
+        PASTES_MARKED,
+        "› half a li",
+        "something happened\n› half a li",
+        PASTES_PLAIN,
+    ]
 
 
 def test_what_is_typed_cannot_move_the_cursor() -> None:

@@ -14,6 +14,7 @@ from handrail.agents.run import Happening, Run
 from handrail.agents.tool import Answer, Question
 from handrail.agents.work import Progress
 from handrail.cli import typed
+from handrail.cli.cells import one_line
 from handrail.cli.keyboard import LineEditor
 from handrail.cli.live import Screen
 from handrail.cli.views.run import RunLines, render_asked, render_question
@@ -61,6 +62,7 @@ class Attendant:
         self._asked: deque[_Asked] = deque()
         self._tail = ""
         self._is_gone = False
+        self._meant_for: _Asked | None = None
 
     # What happens
 
@@ -116,8 +118,11 @@ class Attendant:
 
     def heard(self, data: bytes) -> None:
         """Keys were typed; ``b""`` says that no more will be."""
+        if not self._editor.typed:
+            self._meant_for = self._first()
         for line in self._editor.feed(data):
             self._do(self._parsed(line))
+            self._meant_for = self._first()
         self._screen.type(self._editor.typed)
         if (not data or self._editor.is_over) and not self._is_gone:
             self._is_gone = True
@@ -135,23 +140,25 @@ class Attendant:
         self.was_interrupted = True
 
     def _parsed(self, line: str) -> typed.Command | typed.Reply | typed.Answered:
-        subject = self._first()
-        if subject is None:
+        """``line``, as an answer to what was asked when it was begun: nobody agrees to what they have not seen."""
+        if self._meant_for is None:
             return typed.parse_command(line)
+        subject = self._meant_for.subject
         if isinstance(subject, ApprovalRequest):
             return typed.parse_reply(line)
         return typed.parse_answer(line, subject.options, may_type=subject.may_type)
 
-    def _first(self) -> ApprovalRequest | Question | None:
-        """What is being asked now and has no answer yet."""
-        waiting = (asked for asked in self._asked if not asked.answer.done())
-        first = next(waiting, None)
-        return None if first is None else first.subject
+    def _first(self) -> _Asked | None:
+        """What is being asked now, shown, and has no answer yet."""
+        asked = self._asked[0] if self._asked else None
+        return None if asked is None or asked.answer.done() else asked
 
     def _do(self, said: typed.Command | typed.Reply | typed.Answered) -> None:
         if isinstance(said, typed.Yes | typed.No | typed.Edited | typed.Answered):
-            asked = next(one for one in self._asked if not one.answer.done())
-            _settle(asked, _reply(said, asked.subject))
+            if self._meant_for is None or self._meant_for is not self._first():
+                self._screen.show(("that is not asked any more; nothing was answered",))
+            else:
+                _settle(self._meant_for, _reply(said, self._meant_for.subject))
         elif isinstance(said, typed.Unclear):
             self._screen.show(said.told)
         elif self.run is not None:
@@ -161,10 +168,10 @@ class Attendant:
         match said:
             case typed.Steer(text=text):
                 run.steer(text)
-                self._screen.show((f"» {text}  (queued)",))
+                self._screen.show((f"» {one_line(text)}  (queued)",))
             case typed.Later(text=text):
                 run.follow_up(text)
-                self._screen.show((f"» {text}  (queued for later)",))
+                self._screen.show((f"» {one_line(text)}  (queued for later)",))
             case typed.Interrupt(text=text):
                 if text:
                     # Sent first: what is queued when the interrupt is heard is what the run goes on with.

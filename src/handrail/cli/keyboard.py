@@ -17,17 +17,25 @@ _ERASE = "\x7f\x08"
 _ERASE_LINE = "\x15"
 _ERASE_WORD = "\x17"
 _ESCAPE = "\x1b"
+_PASTE_BEGINS, _PASTE_ENDS = "[200~", "[201~"
 _READ_BYTES = 4096
+
+PASTES_MARKED, PASTES_PLAIN = "\x1b[?2004h", "\x1b[?2004l"
+"""What tells a terminal to mark what is pasted, so that its line breaks are no Enter, and to stop doing so."""
 
 
 class LineEditor:
-    """Makes lines of keys: letters, erasing, and nothing else. ``typed`` is what stands there now."""
+    """Makes lines of keys: letters, erasing, and nothing else. ``typed`` is what stands there now.
+
+    What is pasted (and marked as such) may hold line breaks; it is sent with the next Enter like the rest.
+    """
 
     def __init__(self) -> None:
         self.typed = ""
         self.is_over = False
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._sequence: str | None = None
+        self._is_pasting = False
 
     def feed(self, data: bytes) -> list[str]:
         """The lines that ``data`` completes. ``is_over`` is set when the end was typed on an empty line."""
@@ -35,7 +43,7 @@ class LineEditor:
         for key in self._decoder.decode(data):
             if self._sequence is not None:
                 self._continue_sequence(key)
-            elif key in "\r\n":
+            elif key in "\r\n" and not self._is_pasting:
                 lines.append(self.typed)
                 self.typed = ""
             else:
@@ -45,6 +53,8 @@ class LineEditor:
     def _edit(self, key: str) -> None:
         if key == _ESCAPE:
             self._sequence = ""
+        elif key in "\r\n":
+            self.typed += "\n"
         elif key in _ERASE:
             self.typed = self.typed[:-1]
         elif key == _ERASE_LINE:
@@ -57,10 +67,12 @@ class LineEditor:
             self.typed += key
 
     def _continue_sequence(self, key: str) -> None:
-        """Arrows and function keys are sequences that end in a letter or a tilde; none of them means anything."""
+        """Arrows and the like are sequences that end in a letter or a tilde; only those of a paste mean anything."""
         sequence = f"{self._sequence}{key}"
         is_open = sequence in ("[", "O") or (sequence.startswith("[") and not "@" <= key <= "~")
         self._sequence = sequence if is_open else None
+        if sequence in (_PASTE_BEGINS, _PASTE_ENDS):
+            self._is_pasting = sequence == _PASTE_BEGINS
 
 
 @contextlib.contextmanager

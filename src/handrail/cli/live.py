@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import BinaryIO
 
 from handrail.cli.cells import cut, one_line, scrub, width
+from handrail.cli.keyboard import PASTES_MARKED, PASTES_PLAIN
 
 _CLEAR = "\r\x1b[K"
 _MARK = "› "
@@ -22,6 +23,8 @@ class Screen:
         self._shown = ""
         self._typed = ""
         self._state = ""
+        if is_live:
+            self._write(PASTES_MARKED)
 
     def show(self, lines: Iterable[str]) -> None:
         """Add ``lines`` above the last one; they may hold colours, and nothing else that moves the cursor."""
@@ -42,9 +45,9 @@ class Screen:
         self._draw()
 
     def close(self) -> None:
-        """Take the last line away."""
-        if self._shown:
-            self._write(_CLEAR)
+        """Take the last line away; what is shown from now on are lines."""
+        if self._is_live:
+            self._write(f"{_CLEAR if self._shown else ''}{PASTES_PLAIN}")
         self._shown = ""
         self._is_live = False
 

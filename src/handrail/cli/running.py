@@ -56,9 +56,7 @@ async def _attended(surface: Surface, order: Order, stream: BinaryIO) -> ExitCod
             attendant.run = begun.run
             screen.show((_heading(begun), *begun.notices))
             with _on_interrupt(attendant.interrupt), keyboard(sys.stdin.fileno(), attendant.heard):
-                result = await _followed(begun.run, attendant.watch)
-            screen.close()
-            screen.show(render_end(result))
+                result = await _followed(begun.run, attendant.watch, lambda ended: _close(screen, ended))
     finally:
         screen.close()
     if not sys.stdout.isatty():
@@ -98,9 +96,12 @@ def _finish(surface: Surface, result: RunResult) -> None:
     _print_answer(surface, result)
 
 
-async def _followed(
-    run: Run, show: Callable[[Happening], None], finish: Callable[[RunResult], None] = lambda _: None
-) -> RunResult:
+def _close(screen: Screen, result: RunResult) -> None:
+    screen.close()
+    screen.show(render_end(result))
+
+
+async def _followed(run: Run, show: Callable[[Happening], None], finish: Callable[[RunResult], None]) -> RunResult:
     """Show what happens until the end; a run that failed raises once its end was told."""
     async for happening in run:
         show(happening)
