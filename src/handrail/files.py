@@ -117,6 +117,16 @@ def read_bytes(path: Path) -> bytes:
         raise _store_error("cannot read", path, problem) from problem
 
 
+def look_at(path: Path) -> os.stat_result | None:
+    """What stands at ``path``, None when nothing does; ``StoreError`` when that cannot be told."""
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as problem:
+        raise _store_error("cannot look at", path, problem) from problem
+
+
 class OpenFile:
     """A regular file, open for reading: its bytes as they were when it was opened, read in stretches.
 

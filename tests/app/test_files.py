@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handrail import app
-from handrail.errors import UnconvertibleSession
+from handrail.errors import StoreError, UnconvertibleSession
 from handrail.testing.builders import ClaudeCodeSession
 from handrail.testing.builders.claude_code import say
 
@@ -46,6 +46,14 @@ def test_standard_input_is_the_bytes_that_came_and_nothing_beside_them(tmp_path:
     data = _session_with_a_subagent(tmp_path).read_bytes()
     opened = app.open_session(app.open_machine({}, only_given=True), "-", stdin=lambda: data)
     assert opened.info.codec.render(opened.native) == data
+
+
+@pytest.mark.parametrize("out", ["n" * 300, "n" * 300 + "/part.jsonl", "a\x00b"])
+def test_a_place_that_cannot_be_looked_at_is_a_store_error(tmp_path: Path, out: str) -> None:
+    path = _session_with_a_subagent(tmp_path / "-srv-shop")
+    draft = app.convert(app.open_machine({}, only_given=True), str(path), "codex")
+    with pytest.raises(StoreError, match="cannot"):
+        app.save(draft, str(tmp_path / out))
 
 
 def test_a_session_of_which_nothing_can_be_written_is_refused_and_says_why(tmp_path: Path) -> None:

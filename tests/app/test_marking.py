@@ -59,6 +59,11 @@ def test_the_file_is_private_and_one_readable_object_a_line(tmp_path: Path) -> N
     ]
 
 
+def test_corrections_that_cannot_be_looked_for_are_a_store_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot look at"):
+        app.load_corrections({"HANDRAIL_HOME": str(tmp_path / ("n" * 300))})
+
+
 def test_a_torn_last_line_takes_no_later_one_with_it(tmp_path: Path) -> None:
     state = tmp_path / "state"
     state.mkdir()

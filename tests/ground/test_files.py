@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import StoreError
-from handrail.files import home, lock, make_private_folder, read_bytes, state_folder, write_atomically
+from handrail.files import home, lock, look_at, make_private_folder, read_bytes, state_folder, write_atomically
 
 
 def _mode(path: Path) -> int:
@@ -179,6 +179,16 @@ def test_folders_that_exist_keep_their_mode(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_a_store_error(tmp_path: Path, name: str) -> None:
     with pytest.raises(StoreError, match="cannot read"):
         read_bytes(tmp_path / name)
+
+
+def test_what_stands_at_a_path_is_told_or_it_is_a_store_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    found = look_at(tmp_path / "file")
+    assert found is not None and found.st_size == 1
+    assert look_at(tmp_path / "absent") is None
+    assert look_at(tmp_path / "file" / "below") is None
+    with pytest.raises(StoreError, match="cannot look at"):
+        look_at(tmp_path / ("n" * 300))
 
 
 def test_a_store_error_is_an_os_error(tmp_path: Path) -> None:

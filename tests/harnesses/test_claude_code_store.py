@@ -147,6 +147,33 @@ def test_saving_keeps_the_bytes_is_private_and_never_overwrites(tmp_path: Path) 
         store.save(native)
 
 
+def test_a_save_that_died_between_files_is_made_good_by_saving_again(tmp_path: Path) -> None:
+    store = ClaudeCodeStore((tmp_path,))
+    side = f"{SESSION}/subagents/agent-a1.jsonl"
+    native = CODEC.parse({f"{SESSION}.jsonl": some_session().data(), side: agent_session()})
+    put(tmp_path / "-w" / side, agent_session())
+    assert CODEC.render(native) == CODEC.render(store.load(store.save(native)))
+
+
+def test_a_sub_agents_file_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
+    side = f"{SESSION}/subagents/agent-a1.jsonl"
+    native = CODEC.parse({f"{SESSION}.jsonl": some_session().data(), side: agent_session()})
+    other = put(tmp_path / "-w" / side, b"another's\n")
+    with pytest.raises(StoreError, match="exists already"):
+        ClaudeCodeStore((tmp_path,)).save(native)
+    assert [other] == [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert b"another's\n" == other.read_bytes()
+
+
+def test_a_session_that_is_there_gets_no_sub_agent_of_another(tmp_path: Path) -> None:
+    store = ClaudeCodeStore((tmp_path,))
+    store.save(CODEC.parse(some_session().data()))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(StoreError, match="exists already"):
+        store.save(CODEC.parse({f"{SESSION}.jsonl": some_session().data(), "agent-a1.jsonl": agent_session()}))
+    assert before == sorted(tmp_path.rglob("*"))
+
+
 @pytest.mark.parametrize("hostile", ["../../pwned", "/tmp/abs", "a/b", "..", ""])
 def test_a_hostile_id_is_refused_before_anything_is_written(tmp_path: Path, hostile: str) -> None:
     native = CODEC.parse(some_session().data())

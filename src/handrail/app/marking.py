@@ -12,7 +12,7 @@ from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.app.mining import Progress, iter_mined
 from handrail.clock import Clock, SystemClock
 from handrail.errors import MomentNotFound, StoreError
-from handrail.files import lock, read_bytes, state_folder, write_atomically
+from handrail.files import lock, look_at, read_bytes, state_folder, write_atomically
 from handrail.learning.corrections import Correction, parse_corrections, render_correction
 from handrail.library import Unread
 
@@ -37,7 +37,7 @@ def corrections_file(environment: Mapping[str, str]) -> Path | None:
 def load_corrections(environment: Mapping[str, str]) -> dict[str, Correction]:
     """Every correction made so far, by moment; none where there is no file."""
     file = corrections_file(environment)
-    return parse_corrections(read_bytes(file)) if file is not None and file.exists() else {}
+    return parse_corrections(read_bytes(file)) if file is not None and look_at(file) else {}
 
 
 def mark(
@@ -78,7 +78,7 @@ def _find(machine: Machine, moment: str, on_progress: Progress | None) -> Moment
 
 def _remember(file: Path, correction: Correction) -> None:
     with lock(file.with_suffix(".lock")):
-        before = read_bytes(file) if file.exists() else b""
+        before = read_bytes(file) if look_at(file) else b""
         if before and not before.endswith(b"\n"):
             before += b"\n"
         write_atomically(file, before + render_correction(correction), replace=True)

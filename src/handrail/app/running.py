@@ -184,7 +184,7 @@ def require_extra() -> None:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise MissingExtra(
-            f"running agents needs the extra 'agents' ({', '.join(missing)} is not installed)",
+            f"running agents needs the extra 'agents' (not installed: {', '.join(missing)})",
             hint="pip install 'handrail[agents]'",
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from handrail import harnesses
 from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.app.opening import Opened, Source, open_session
 from handrail.errors import MalformedSession, StoreError, UnconvertibleSession
-from handrail.files import write_atomically
+from handrail.files import look_at, write_atomically
 from handrail.ids import check_id
 from handrail.transcripts.codec import Fault, LossItem
 from handrail.transcripts.spans import EmptyCrop, Span
@@ -115,14 +116,15 @@ def save(draft: Draft, out: str, *, force: bool = False) -> Written:
     takes the main part. An existing file is replaced with ``force`` only, else ``StoreError``.
     """
     path = Path(out)
-    is_folder = path.is_dir() or out.endswith(("/", os.sep))
+    found = look_at(path)
+    is_folder = out.endswith(("/", os.sep)) or (found is not None and stat.S_ISDIR(found.st_mode))
     if is_folder and _UNNAMED in draft.parts:
         raise StoreError(f"{out} is a folder, and this session is one file", hint="name the file to write")
     if is_folder:
         targets = {name: path.joinpath(*(check_id(piece) for piece in name.split("/"))) for name in draft.parts}
     else:
         targets = {draft.main_part: path}
-    if not force and (existing := next((path for path in targets.values() if path.exists()), None)):
+    if not force and (existing := next((path for path in targets.values() if look_at(path)), None)):
         raise StoreError(f"{existing} exists already", hint="choose another name, or --force to replace it")
     for name, target in targets.items():
         write_atomically(target, draft.parts[name], replace=force)

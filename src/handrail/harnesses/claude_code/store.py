@@ -70,7 +70,11 @@ class ClaudeCodeStore:
         return self._codec.parse(gather_parts(locator, files.read_bytes(Path(locator))))
 
     def save(self, native: Transcript[Native]) -> SessionRef:
-        """Write ``native`` as a new session below the first root."""
+        """Write ``native`` as a new session below the first root.
+
+        The files of sub-agents come first, so that a session is whole once it has its name. A save that died before
+        that is made good by saving again.
+        """
         if not self.roots:
             raise StoreError("there is no place to save to", hint="set HOME or CLAUDE_CONFIG_DIR")
         session = ids.check_id(native.meta.id)
@@ -78,9 +82,11 @@ class ClaudeCodeStore:
         path = folder / f"{session}.jsonl"
         given = native.body.parts
         main = main_part(given)
+        if files.look_at(path):
+            raise StoreError(f"{path} exists already", hint="nothing was overwritten")
         for name in sorted(given):
             if name != main:
-                files.write_atomically(folder / _side_name(name, main, session), given[name])
+                _write_side(folder / _side_name(name, main, session), given[name])
         files.write_atomically(path, given[main])
         ref = _read_ref(str(path), path.name, native.meta.parent)
         if ref is None:
@@ -118,6 +124,15 @@ class ClaudeCodeStore:
         except OSError:
             return ""
         return ids.short_hash(*marks)
+
+
+def _write_side(path: Path, data: bytes) -> None:
+    """Write a sub-agent's file; one that holds ``data`` already was left by a save that died."""
+    try:
+        files.write_atomically(path, data)
+    except StoreError:
+        if not files.look_at(path) or files.read_bytes(path) != data:
+            raise
 
 
 def gather_parts(locator: str, data: bytes) -> Parts | bytes:
