@@ -202,3 +202,12 @@ def test_one_of_several_agents_is_chosen_by_name() -> None:
     model = ScriptedModel([call("Spawn", prompt="x", agent="two"), "done"])
     result = go(Agent(model=model, tools=[spawn_tool(agents)]).run("go"))
     assert said(result.transcript.body)[2] == "user: [from two]"
+
+
+def test_what_agents_further_down_spend_counts_all_the_way_up() -> None:
+    bottom = Agent(model=ScriptedModel([Reply(content=("found",), usage=USAGE)], name="bottom"), name="bottom")
+    middle_script: list[Item] = [Reply(content=(call("Spawn", prompt="x"),), usage=USAGE), "passed on"]
+    middle = Agent(model=ScriptedModel(middle_script, name="middle"), tools=[spawn_tool(bottom)], name="middle")
+    top = Agent(model=ScriptedModel([call("Spawn", prompt="x"), "done"]), tools=[spawn_tool(middle)], name="top")
+    result = go(top.run("go"))
+    assert (result.tokens, result.usage.input_tokens) == (100, 0)

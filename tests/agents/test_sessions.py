@@ -12,6 +12,7 @@ from handrail import (
     Actor,
     ActorKind,
     Agent,
+    Answer,
     Approve,
     Continue,
     CropError,
@@ -20,6 +21,7 @@ from handrail import (
     EndReason,
     FileJournal,
     MemoryJournal,
+    Question,
     ReasoningOptions,
     Reply,
     RoundAdjustment,
@@ -30,6 +32,7 @@ from handrail import (
     RunResult,
     ScriptedModel,
     Session,
+    ToolContext,
     call,
     convert,
     find_interventions,
@@ -546,3 +549,32 @@ def test_adjustments_in_force_outlive_the_driver() -> None:
 
     go(story())
     assert [request.reasoning for request in model.requests] == [None, ReasoningOptions(Effort.HIGH)]
+
+
+def test_a_question_of_a_tool_that_runs_again_is_asked_anew_and_the_old_one_withdrawn() -> None:
+    asked: list[str] = []
+
+    @tool(twice_is_safe=True)
+    async def decide(context: ToolContext) -> str:
+        """Asks."""
+        assert context.ask is not None
+        return str((await context.ask(Question(prompt="Which?"))).text)
+
+    def answer(question: Question) -> Answer:
+        asked.append(question.prompt)
+        return Answer(text="red")
+
+    journal = Crashing(ev.AskOpened, is_written=True)
+    agent = Agent(model=ScriptedModel([call("decide"), "done"]), tools=[decide])
+    options = RunOptions(answerer=answer)
+
+    async def story() -> tuple[RunResult, list[str]]:
+        with pytest.raises(Crash):
+            await agent.run("go", options, session=Session("s1", journal))
+        result = await agent.resume(Session("s1", journal), options)
+        closed = [event.body for event in await journal.read("s1") if isinstance(event.body, ev.AskClosed)]
+        return result, [one.outcome.value for one in closed]
+
+    result, outcomes = go(story())
+    assert said(result.transcript.body)[2] == "user: [red] red"
+    assert (asked, outcomes) == (["Which?"], ["withdrawn", "answered"])

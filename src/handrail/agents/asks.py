@@ -74,7 +74,7 @@ class Asks:
 
     def put(self, opened: ev.AskOpened, why: str = "") -> None:
         """Put an open approval to the approver, if nobody is doing so: a driver that died may have been."""
-        if opened.ask in self._asked or opened.call is None:
+        if opened.ask in self._asked or opened.call is None or opened.kind is not AskKind.APPROVAL:
             return
         record = self._writer.conversation.calls[opened.call]
         name, input = render_call(record.becomes)

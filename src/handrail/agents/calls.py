@@ -164,7 +164,11 @@ class Calls:
         record = self._record(call)
         name, input = render_call(record.becomes)
         tool = self._work.tools.get(name)
-        attempt = 1 + next(one.attempts for one in self._states() if one.call == call)
+        state = next(one for one in self._states() if one.call == call)
+        if state.ask is not None:
+            # What it asked when its driver died; run again, it asks again.
+            await self._asks.withdraw(state.ask)
+        attempt = state.attempts + 1
         await self._writer.record(ev.ToolStarted(call=call, attempt=attempt, digest=digest_of(name, input)))
         began = self._work.clock.monotonic_s()
         if tool is None:

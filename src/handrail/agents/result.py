@@ -30,8 +30,9 @@ class RunResult(Struct, frozen=True, kw_only=True):
 
     ``output`` is the answer: the words of the last response, the value a tool or strategy finished with, or a value
     of the run's output type; None where the run ended without one. ``detail`` is the reason given for the end.
-    ``usage`` and ``cost`` (US dollars; None when a response had no known price) are this run's own, ``rounds`` and
-    ``requests`` (retries count) too. ``question`` is what a waiting run asks.
+    ``usage`` is of this run's own responses; ``tokens`` (input and output) and ``cost`` (US dollars; None when a
+    response had no known price) are all that counted against its bounds, so those of agents below it and of summaries
+    too. ``requests`` counts retries. ``question`` is what a waiting run asks.
     """
 
     output: Any
@@ -41,6 +42,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     run: str
     detail: str | None = None
     usage: Usage = NO_USAGE
+    tokens: int = 0
     cost: float | None = 0.0
     rounds: int = 0
     requests: int = 0
@@ -88,6 +90,7 @@ def result_of(writer: Writer, spent: Spent, run: str, read: Callable[[Json], Any
         run=run,
         detail=ended.detail,
         usage=conversation.usage,
+        tokens=spent.tokens,
         cost=spent.cost if conversation.is_priced else None,
         rounds=spent.rounds,
         requests=spent.requests,

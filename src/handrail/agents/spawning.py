@@ -127,7 +127,7 @@ class Spawner:
             ev.ChildEnded(
                 child=child.session.id,
                 reason=result.end_reason,
-                tokens=result.usage.input_tokens + result.usage.output_tokens,
+                tokens=result.tokens,
                 cost=result.cost or 0.0,
                 elapsed_s=result.elapsed_s,
             )
