@@ -47,16 +47,16 @@ if TYPE_CHECKING:
     from handrail.app.replaying import Replayed as Replayed
     from handrail.app.replaying import ReplayOrder as ReplayOrder
     from handrail.app.replaying import replay as replay
+    from handrail.app.run_events import RunBegan as RunBegan
+    from handrail.app.run_events import RunEvent as RunEvent
+    from handrail.app.run_events import RunFinished as RunFinished
+    from handrail.app.run_events import RunHappened as RunHappened
+    from handrail.app.run_events import RunStreamed as RunStreamed
+    from handrail.app.run_events import run_event as run_event
+    from handrail.app.run_events import run_finished as run_finished
     from handrail.app.running import Order as Order
-    from handrail.app.running import RunBegan as RunBegan
-    from handrail.app.running import RunEvent as RunEvent
-    from handrail.app.running import RunFinished as RunFinished
-    from handrail.app.running import RunHappened as RunHappened
     from handrail.app.running import Running as Running
-    from handrail.app.running import RunStreamed as RunStreamed
     from handrail.app.running import require_extra as require_extra
-    from handrail.app.running import run_event as run_event
-    from handrail.app.running import run_finished as run_finished
     from handrail.app.running import start_run as start_run
     from handrail.app.sampling import Demo as Demo
     from handrail.app.sampling import demo as demo
@@ -89,10 +89,8 @@ _HOMES = {
     "opening": "Opened Source open_session",
     "repairing": "Repaired repair",
     "replaying": "ReplayOrder Replayed replay",
-    "running": (
-        "Order RunBegan RunEvent RunFinished RunHappened RunStreamed Running require_extra run_event run_finished "
-        "start_run"
-    ),
+    "run_events": "RunBegan RunEvent RunFinished RunHappened RunStreamed run_event run_finished",
+    "running": "Order Running require_extra start_run",
     "sampling": "Demo demo",
     "showing": "BranchNote Shown show",
     "surveying": "HarnessRow Overview overview",

@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail import __version__, files, ids
 from handrail.agents.agent import Agent
@@ -21,24 +21,25 @@ from handrail.agents.approval import PERSON, ApproverLike
 from handrail.agents.content import Content, blocks_of
 from handrail.agents.options import Answerer, RunOptions
 from handrail.agents.paging import FolderShelf
-from handrail.agents.result import RunResult, Session
-from handrail.agents.run import Happening, Relayed, Run
+from handrail.agents.result import Session
+from handrail.agents.run import Run
 from handrail.agents.sessions import continued
-from handrail.agents.work import Progress
-from handrail.app.machine import SCHEMA_VERSION, Machine
+from handrail.app.machine import Machine
 from handrail.app.opening import locate_file, open_session
 from handrail.errors import HandrailError, MissingExtra, StoreError, UnknownName
 from handrail.harnesses.handrail.store import HandrailStore
-from handrail.journal.events import Event, InputReceived
+from handrail.journal.events import InputReceived
 from handrail.journal.file import FileJournal
 from handrail.journal.fold import fold
 from handrail.journal.refusals import author_of
-from handrail.journal.state import State
-from handrail.journal.vocabulary import Actor, ActorKind, AskKind, EndReason, Limits
-from handrail.journal.wire import encode_event
+from handrail.journal.vocabulary import Actor, ActorKind, AskKind, Limits
 from handrail.models.names import model_from_name
-from handrail.models.port import Restarted, TextDelta, ThinkingDelta, ToolCallDelta, close
-from handrail.transcripts.model import Author, Json, Taint, Text, Usage, Via
+from handrail.models.port import Model, close
+from handrail.transcripts.model import Author, Taint, Text, Via
+from handrail.workspace.discovery import Workspace
+
+if TYPE_CHECKING:
+    from handrail.app.outfitting import Outfit, Wish
 
 MODEL_VARIABLE = "HANDRAIL_MODEL"
 """The environment variable that names the model where none is named otherwise."""
@@ -85,100 +86,6 @@ class Running(Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
 
 
-# What is told, as data ---------------------------------------------------------------------------------------
-
-
-class RunBegan(Struct, frozen=True, kw_only=True, tag_field="event", tag="session"):
-    """The session that is written, and what is not as one may expect."""
-
-    schema_version: int = SCHEMA_VERSION
-    session: str
-    model: str
-    notices: tuple[str, ...]
-
-
-class RunHappened(Struct, frozen=True, kw_only=True, tag_field="event", tag="happened"):
-    """A recorded event, as it stands in the journal. ``origin`` are the sessions of the sub-agents it came through."""
-
-    schema_version: int = SCHEMA_VERSION
-    origin: tuple[str, ...]
-    record: Json
-
-
-class RunStreamed(Struct, frozen=True, kw_only=True, tag_field="event", tag="streamed"):
-    """What is not recorded: more of a response (``block`` is its index there), a restart, what a tool shows."""
-
-    schema_version: int = SCHEMA_VERSION
-    origin: tuple[str, ...]
-    kind: Literal["text", "thinking", "call", "restarted", "progress"]
-    text: str
-    block: int | None = None
-    call: str | None = None
-
-
-class RunFinished(Struct, frozen=True, kw_only=True, tag_field="event", tag="result"):
-    """How the run ended; the fields are those of ``RunResult``."""
-
-    schema_version: int = SCHEMA_VERSION
-    session: str
-    run: str
-    end_reason: EndReason
-    detail: str | None
-    output: Json
-    question: str | None
-    rounds: int
-    requests: int
-    tool_calls: int
-    usage: Usage
-    cost: float | None
-    elapsed_s: float
-
-
-RunEvent: TypeAlias = RunBegan | RunHappened | RunStreamed | RunFinished
-"""What ``handrail run --json`` prints, one a line."""
-
-
-def run_event(happening: Happening, origin: tuple[str, ...] = ()) -> RunHappened | RunStreamed:
-    """``happening`` as data."""
-    match happening:
-        case Relayed():
-            return run_event(happening.item, happening.origin)
-        case Event():
-            return RunHappened(origin=origin, record=msgspec.json.decode(encode_event(happening)))
-        case Progress():
-            return RunStreamed(origin=origin, kind="progress", text=happening.text, call=happening.call)
-        case TextDelta():
-            return RunStreamed(origin=origin, kind="text", text=happening.text, block=happening.block)
-        case ThinkingDelta():
-            return RunStreamed(origin=origin, kind="thinking", text=happening.text, block=happening.block)
-        case ToolCallDelta():
-            text = happening.name + happening.input
-            return RunStreamed(origin=origin, kind="call", text=text, block=happening.block, call=happening.id)
-        case Restarted():
-            return RunStreamed(origin=origin, kind="restarted", text=happening.error)
-
-
-def run_finished(result: RunResult) -> RunFinished:
-    """``result`` as data."""
-    return RunFinished(
-        session=result.session.id,
-        run=result.run,
-        end_reason=result.end_reason,
-        detail=result.detail,
-        output=result.output,
-        question=result.question,
-        rounds=result.rounds,
-        requests=result.requests,
-        tool_calls=result.tool_calls,
-        usage=result.usage,
-        cost=result.cost,
-        elapsed_s=result.elapsed_s,
-    )
-
-
-# Running -----------------------------------------------------------------------------------------------------
-
-
 def require_extra() -> None:
     """``MissingExtra`` unless what agents need is installed; the base install reads sessions only."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
@@ -205,15 +112,8 @@ async def start_run(
     another process runs), and what making the model or reading the workspace raises.
     """
     require_extra()
-    from handrail.app.outfitting import Wish, fitted_out
+    from handrail.app.outfitting import fitted_out
 
-    wish = Wish(
-        workspace=order.workspace,
-        allow=order.allow,
-        strategies=order.strategies,
-        is_read_only=order.is_read_only,
-        is_trusted=order.is_trusted,
-    )
     folder = _folder(machine)
     name = order.model or environment.get(MODEL_VARIABLE)
     if not name:
@@ -224,30 +124,15 @@ async def start_run(
     try:
         session = await _session(machine, order, journal)
         with files.lock(folder / f"{session.id}.driver", waits=False):
-            async with fitted_out(wish, environment) as outfit:
-                content, taint = _prompt(order.task, outfit.workspace)
-                agent = Agent(
-                    model=model,
-                    tools=outfit.tools,
-                    instructions=outfit.instructions,
-                    models=outfit.models,
-                    taint=outfit.taint | taint,
-                )
-                options = RunOptions(
-                    **{field: getattr(order.bounds, field) for field in order.bounds.__struct_fields__},
-                    strategies=outfit.strategies,
+            async with fitted_out(_wish(order), environment) as outfit:
+                agent, content = _agent(model, order.task, outfit)
+                options = replace(
+                    _options(order, outfit, environment),
                     approver=approver,
                     answerer=answerer,
-                    gate=outfit.gate,
-                    hooks=outfit.hooks,
-                    by=PERSON if order.is_by_person else _PROGRAM,
-                    workspace=order.workspace,
-                    environment=environment,
                     shelf=FolderShelf(folder / "results" / session.id),
-                    cli_version=__version__,
                 )
-                state = fold(await journal.read(session.id))
-                run, notices = await _begun(agent, content, order.task, options, session, state)
+                run, notices = await _begun(agent, content, order.task, options, session)
                 yield Running(run=run, model=name, notices=(*notices, *outfit.notices))
     finally:
         await close(model)
@@ -276,7 +161,45 @@ async def _session(machine: Machine, order: Order, journal: FileJournal) -> Sess
     return Session(ids.new_uuid7(), journal)
 
 
-def _prompt(task: str, workspace: Any) -> tuple[Content, Taint]:
+def _wish(order: Order) -> Wish:
+    from handrail.app.outfitting import Wish
+
+    return Wish(
+        workspace=order.workspace,
+        allow=order.allow,
+        strategies=order.strategies,
+        is_read_only=order.is_read_only,
+        is_trusted=order.is_trusted,
+    )
+
+
+def _agent(model: Model, task: str, outfit: Outfit) -> tuple[Agent, Content]:
+    """The agent, and the task as it is put to it."""
+    content, taint = _prompt(task, outfit.workspace)
+    agent = Agent(
+        model=model,
+        tools=outfit.tools,
+        instructions=outfit.instructions,
+        models=outfit.models,
+        taint=outfit.taint | taint,
+    )
+    return agent, content
+
+
+def _options(order: Order, outfit: Outfit, environment: Mapping[str, str]) -> RunOptions:
+    return RunOptions(
+        **{field: getattr(order.bounds, field) for field in order.bounds.__struct_fields__},
+        strategies=outfit.strategies,
+        gate=outfit.gate,
+        hooks=outfit.hooks,
+        by=PERSON if order.is_by_person else _PROGRAM,
+        workspace=order.workspace,
+        environment=environment,
+        cli_version=__version__,
+    )
+
+
+def _prompt(task: str, workspace: Workspace) -> tuple[Content, Taint]:
     """The task as it is put to the model; ``/NAME …`` is the prompt template of that name, filled in."""
     from handrail.workspace.templates import expand
 
@@ -288,9 +211,10 @@ def _prompt(task: str, workspace: Any) -> tuple[Content, Taint]:
 
 
 async def _begun(
-    agent: Agent, content: Content, task: str, options: RunOptions, session: Session, state: State
+    agent: Agent, content: Content, task: str, options: RunOptions, session: Session
 ) -> tuple[Run, tuple[str, ...]]:
     """Start, go on with what was cut off, or answer what is waited for; and what is to be said about it."""
+    state = fold(await session.journal.read(session.id))
     has_task = bool(task.strip())
     if state.run is not None:
         if has_task:

@@ -1,0 +1,101 @@
+"""Runs as a use case: what is begun, gone on with, answered, and where it is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pydantic")
+
+from handrail import Agent, FileJournal, RoundDecision, RunOptions, RunResult, ScriptedModel
+from handrail.app import Machine, Order, open_machine, start_run
+from handrail.app.running import NothingToRun
+from handrail.errors import StoreError
+from handrail.transcripts.model import Author, Text
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Path:
+    return tmp_path / "sessions"
+
+
+@pytest.fixture
+def machine(sessions: Path) -> Machine:
+    return open_machine({"handrail": sessions}, only_given=True)
+
+
+def _run(machine: Machine, tmp_path: Path, script: list[Any], **more: Any) -> RunResult:
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps(script))
+    work = tmp_path / "work"
+    work.mkdir(exist_ok=True)
+    order = Order(**{"model": f"scripted:{path}", "workspace": work, **more})
+
+    async def story() -> RunResult:
+        async with start_run(machine, order, {"HANDRAIL_CONFIG_DIR": str(tmp_path / "config"), "PATH": ""}) as begun:
+            return await begun.run
+
+    return asyncio.run(story())
+
+
+def _paused(sessions: Path) -> str:
+    """The id of a session whose run waits for an answer."""
+
+    def asks(_: Any) -> RoundDecision:
+        return RoundDecision.pause("Which colour?")
+
+    journal = FileJournal(sessions)
+    result = Agent(model=ScriptedModel(["I ask."])).run_sync("paint", RunOptions(strategies=[asks], journal=journal))
+    journal.close()
+    assert result.end_reason == "waiting"
+    return result.session.id
+
+
+def _words(result: RunResult) -> list[tuple[str, Author]]:
+    return [
+        (block.text, block.author)
+        for message in result.transcript.body
+        for block in message.content
+        if isinstance(block, Text)
+    ]
+
+
+def test_a_task_answers_the_question_a_run_waits_with(machine: Machine, sessions: Path, tmp_path: Path) -> None:
+    session = _paused(sessions)
+    result = _run(machine, tmp_path, ["I ask.", "Painted."], task="red", session=session)
+    assert (result.output, result.session.id) == ("Painted.", session)
+    assert ("red", Author.PERSON) in _words(result)
+
+
+def test_a_run_that_waits_does_not_go_on_without_an_answer(machine: Machine, sessions: Path, tmp_path: Path) -> None:
+    session = _paused(sessions)
+    with pytest.raises(NothingToRun):
+        _run(machine, tmp_path, ["x"], session=session)
+
+
+def test_a_copy_begins_with_the_messages_that_were_named(machine: Machine, tmp_path: Path) -> None:
+    first = _run(machine, tmp_path, ["One."], task="first")
+    second = _run(machine, tmp_path, ["One.", "Two."], task="second", session=first.session.id)
+    copied = _run(machine, tmp_path, ["One.", "Other."], task="third", source=f"{second.session.id}#1-2")
+    assert [text for text, _ in _words(copied)] == ["first", "One.", "third", "Other."]
+    assert copied.session.id != second.session.id
+
+
+def test_a_file_from_elsewhere_is_not_gone_on_with(machine: Machine, tmp_path: Path) -> None:
+    first = _run(machine, tmp_path, ["One."], task="first")
+    elsewhere = tmp_path / "copy.jsonl"
+    elsewhere.write_bytes((tmp_path / "sessions" / f"{first.session.id}.jsonl").read_bytes())
+    with pytest.raises(StoreError, match="not among Handrail's own"):
+        _run(machine, tmp_path, ["x"], task="second", session=str(elsewhere))
+
+
+@pytest.mark.parametrize(("is_by_person", "author"), [(True, Author.PERSON), (False, Author.HOST)])
+def test_a_task_has_the_author_who_gave_it(
+    machine: Machine, tmp_path: Path, is_by_person: bool, author: Author
+) -> None:
+    result = _run(machine, tmp_path, ["Yes."], task="look", is_by_person=is_by_person)
+    assert _words(result)[0] == ("look", author)
