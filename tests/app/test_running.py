@@ -11,10 +11,12 @@ import pytest
 
 pytest.importorskip("pydantic")
 
-from handrail import Agent, FileJournal, RoundDecision, RunOptions, RunResult, ScriptedModel
-from handrail.app import Machine, Order, open_machine, start_run
+from handrail import Agent, Event, FileJournal, RoundDecision, RunOptions, RunResult, ScriptedModel
+from handrail.agents.approval import ApprovalRequest
+from handrail.app import Machine, Order, open_machine, open_session, start_run
 from handrail.app.running import NothingToRun
 from handrail.errors import StoreError
+from handrail.journal.events import AskOpened
 from handrail.transcripts.model import Author, Text
 
 
@@ -99,3 +101,31 @@ def test_a_task_has_the_author_who_gave_it(
 ) -> None:
     result = _run(machine, tmp_path, ["Yes."], task="look", is_by_person=is_by_person)
     assert _words(result)[0] == ("look", author)
+
+
+def test_a_run_that_nobody_watches_any_more_is_ended_and_kept(machine: Machine, tmp_path: Path) -> None:
+    with pytest.raises(BrokenPipeError):
+        _left(machine, tmp_path)
+    (session,) = machine.stores["handrail"].discover()
+    opened = open_session(machine, session.id)
+    assert [message.role for message in opened.session.body][:2] == ["user", "assistant"]
+    ended = json.loads(Path(session.locator).read_bytes().splitlines()[-1])
+    assert (ended["type"], ended["body"]["reason"]) == ("run_ended", "cancelled")
+
+
+def _left(machine: Machine, tmp_path: Path) -> None:
+    """Leave a run while it waits for a person who never answers."""
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps([{"call": "Write", "input": {"file_path": "a", "content": "a"}}]))
+
+    async def never(_: ApprovalRequest) -> Any:
+        await asyncio.Event().wait()
+
+    async def story() -> None:
+        order = Order(model=f"scripted:{path}", workspace=tmp_path, task="go")
+        async with start_run(machine, order, {"HANDRAIL_CONFIG_DIR": "/nowhere", "PATH": ""}, approver=never) as begun:
+            async for happening in begun.run:
+                if isinstance(happening, Event) and isinstance(happening.body, AskOpened):
+                    raise BrokenPipeError
+
+    asyncio.run(asyncio.wait_for(story(), 60))

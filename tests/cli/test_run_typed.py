@@ -6,8 +6,11 @@ import io
 
 import pytest
 
+from handrail.agents.approval import ApprovalRequest
+from handrail.agents.tool import Question
 from handrail.cli.keyboard import PASTES_MARKED, PASTES_PLAIN, LineEditor
 from handrail.cli.live import Screen
+from handrail.cli.surface import Surface
 from handrail.cli.typed import (
     Answered,
     CancelRun,
@@ -23,6 +26,10 @@ from handrail.cli.typed import (
     parse_command,
     parse_reply,
 )
+from handrail.cli.views.run import RunLines, render_asked, render_question
+from handrail.journal.events import Event, ModelReplied, ToolFinished
+from handrail.journal.vocabulary import DRIVER
+from handrail.transcripts.model import Author, Message, Raw, Text, ToolUse
 
 
 @pytest.mark.parametrize(
@@ -148,3 +155,20 @@ def test_a_dumb_terminal_gets_lines_and_nothing_else() -> None:
     screen.show(["one", "two"])
     screen.close()
     assert stream.getvalue() == b"one\ntwo\n"
+
+
+def test_what_a_model_says_cannot_move_the_cursor() -> None:
+    surface = Surface({"NO_COLOR": "1"})
+    hostile = "\x1b[2Jgone\r\u202e"
+    call = ToolUse("c1", Raw(hostile, {hostile: hostile}))
+    reply = ModelReplied(message=Message(role="assistant", content=(Text(hostile, Author.MODEL), call)))
+    result = ToolFinished(call="c1", content=hostile, is_error=True)
+    request = ApprovalRequest(id="a", call_id="c1", tool=hostile, input={hostile: hostile}, digest="", why=hostile)
+    lines = RunLines(surface)
+    shown = [
+        *(line for body in (reply, result) for line in lines.render(Event(seq=1, by=DRIVER, body=body))),
+        *render_asked(request),
+        *render_question(Question(prompt=hostile, options=(hostile,))),
+    ]
+    assert len(shown) == 7
+    assert not any(char in line for line in shown for char in "\x1b\r\n\u202e")

@@ -6,6 +6,7 @@ session can be read by every other command and gone on with.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -21,7 +22,7 @@ from handrail.agents.approval import PERSON, ApproverLike
 from handrail.agents.content import Content, blocks_of
 from handrail.agents.options import Answerer, RunOptions
 from handrail.agents.paging import FolderShelf
-from handrail.agents.result import Session
+from handrail.agents.result import RunFailed, Session
 from handrail.agents.run import Run
 from handrail.agents.sessions import continued
 from handrail.app.machine import Machine
@@ -133,10 +134,22 @@ async def start_run(
                     shelf=FolderShelf(folder / "results" / session.id),
                 )
                 run, notices = await _begun(agent, content, order.task, options, session)
-                yield Running(run=run, model=name, notices=(*notices, *outfit.notices))
+                try:
+                    yield Running(run=run, model=name, notices=(*notices, *outfit.notices))
+                finally:
+                    await _ended(run)
     finally:
         await close(model)
         journal.close()
+
+
+async def _ended(run: Run) -> None:
+    """Wait for the end of a run; one that nobody watches any more is ended before its tools are taken away."""
+    if not run.is_over:
+        run.cancel("nobody watches it any more", by=_PROGRAM)
+    # How it ended is in its journal, and told to whoever awaits it.
+    with contextlib.suppress(RunFailed):
+        await run
 
 
 def _folder(machine: Machine) -> Path:

@@ -7,6 +7,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import BinaryIO
 
 from handrail import app
@@ -14,6 +15,7 @@ from handrail.agents.result import RunFailed, RunResult
 from handrail.agents.run import Happening, Run
 from handrail.app import Order, Running
 from handrail.cli.attending import Attendant
+from handrail.cli.cells import one_line
 from handrail.cli.exit_codes import ExitCode
 from handrail.cli.keyboard import keyboard
 from handrail.cli.live import Screen
@@ -54,7 +56,7 @@ async def _attended(surface: Surface, order: Order, stream: BinaryIO) -> ExitCod
             surface.machine(), order, surface.environment, approver=attendant.approve, answerer=attendant.answer
         ) as begun:
             attendant.run = begun.run
-            screen.show((_heading(begun), *begun.notices))
+            screen.show(_heading(begun))
             with _on_interrupt(attendant.interrupt), keyboard(sys.stdin.fileno(), attendant.heard):
                 result = await _followed(begun.run, attendant.watch, lambda ended: _close(screen, ended))
     finally:
@@ -66,7 +68,7 @@ async def _attended(surface: Surface, order: Order, stream: BinaryIO) -> ExitCod
 
 async def _unattended(surface: Surface, order: Order) -> ExitCode:
     """With nobody to ask: JSON lines, or plain lines on standard error and the answer on standard output."""
-    lines = RunLines(surface)
+    lines = RunLines(replace(surface, is_plain=True))
 
     def show(happening: Happening) -> None:
         if surface.as_json:
@@ -80,7 +82,7 @@ async def _unattended(surface: Surface, order: Order) -> ExitCode:
             began = app.RunBegan(session=begun.run.session.id, model=begun.model, notices=begun.notices)
             surface.emit(began, lambda event, _: ())
         else:
-            for line in (_heading(begun), *begun.notices):
+            for line in _heading(begun):
                 surface.note(line)
         with _on_interrupt(lambda: begun.run.cancel("Ctrl-C")):
             result = await _followed(begun.run, show, lambda ended: _finish(surface, ended))
@@ -114,8 +116,9 @@ async def _followed(run: Run, show: Callable[[Happening], None], finish: Callabl
     return result
 
 
-def _heading(begun: Running) -> str:
-    return f"session {begun.run.session.id}  {begun.model}"
+def _heading(begun: Running) -> list[str]:
+    """Which session is written, and what is not as one may expect; names of files in it may be a stranger's."""
+    return [one_line(text) for text in (f"session {begun.run.session.id} {begun.model}", *begun.notices)]
 
 
 def _print_answer(surface: Surface, result: RunResult) -> None:

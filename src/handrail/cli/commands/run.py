@@ -76,9 +76,10 @@ def COMMAND(
     """Run an agent in this folder.
 
     On a terminal you see what it does, are asked about calls that change things or send them out, and can steer: a
-    line you type goes to the model with its next request; /help says what else there is. Without a terminal nobody
-    is asked, so such calls are refused unless --allow lets them run; what happens goes to standard error, the answer
-    to standard output. With --json one object a line: `event` is session, happened, streamed or result.
+    line you type goes to the model with its next request; /help says what else there is. Without a terminal, and with
+    --json, nobody is asked, so such calls are refused unless --allow lets them run; what happens goes to standard
+    error, the answer to standard output. With --json one object a line: `event` is session, happened, streamed or
+    result.
 
     What happens is written as it happens to a session of its own, which every other command reads. --session goes on
     with it, also after a crash. TASK may be /NAME and words, for the prompt template of that name.
