@@ -105,16 +105,19 @@ class Drafts:
         return self._made[index]
 
     def close(self) -> Common:
-        """The messages that hold anything."""
+        """The messages that hold anything. Nothing is left of the drafts, whose room the messages take."""
         drafts = [draft for draft in self.all if draft.blocks]
         if self._has_marks:
             for draft, following in pairwise(drafts):
                 if draft.said is None and following.kind == "prompt" and self.named_marks.isdisjoint(draft.rows):
                     _name_interrupter(draft, following)
-        return tuple([self._message(draft) for draft in drafts])
+        self.all.clear()
+        drafts.reverse()
+        take = drafts.pop
+        return tuple([self._message(take()) for _ in range(len(drafts))])
 
     def stand_on(self) -> list[list[int]]:
-        """The indices of all rows each message stands on, in the order of ``close``."""
+        """The indices of all rows each message stands on, in the order of ``close``; asked before it."""
         return [[*draft.extra, *draft.rows] for draft in self.all if draft.blocks]
 
     def _message(self, draft: Draft) -> Message:

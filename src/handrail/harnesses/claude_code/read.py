@@ -39,7 +39,8 @@ def read_line_rows(
 ) -> tuple[Common, list[list[int]]]:
     """``read_line`` with the indices of the rows each message stands on, records of the queue among them."""
     drafts = _draft_line(rows, line, setting, session, bridged)
-    return drafts.close(), drafts.stand_on()
+    stood_on = drafts.stand_on()
+    return drafts.close(), stood_on
 
 
 def _draft_line(

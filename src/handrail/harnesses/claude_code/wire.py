@@ -61,7 +61,6 @@ class WireMessage(Struct, gc=False):
 
     model: str | None = None
     id: str | None = None
-    role: str = ""
     content: str | list[WireBlock] | None = None
     stop_reason: str | None = None
     usage: WireUsage | None = None
