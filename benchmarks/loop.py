@@ -10,6 +10,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 from benchmarks.peers import ANSWER, PEERS, Door, Start, present
 from benchmarks.timing import fresh_process, side_by_side_s
@@ -94,7 +95,7 @@ def _to_its_end(start: Start) -> None:
 def idle(count: int = 1000) -> Iterator[dict[str, object]]:
     """What a run that waits for its model holds in memory, and what it takes to start and finish many at once.
 
-    Memory is the growth of the largest resident set until all of them wait.
+    Memory is the growth of the resident set until all of them wait (Linux only; 0 elsewhere).
     """
     for name in _makers():
         code = f"from benchmarks.loop import at_once\nRESULT = at_once({name!r}, {count})"
@@ -110,7 +111,6 @@ def idle(count: int = 1000) -> Iterator[dict[str, object]]:
 
 def at_once(name: str, count: int) -> dict[str, float]:
     """Start ``count`` runs that all wait for their model, then let them make a call and answer."""
-    import resource
     import time
 
     make = _makers()[name]
@@ -119,11 +119,11 @@ def at_once(name: str, count: int) -> dict[str, float]:
     async def story() -> dict[str, float]:
         door = Door(count)
         start = make(1, 1, door)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = _resident_kib()
         began, began_wall = time.process_time(), time.perf_counter()
         tasks = [asyncio.ensure_future(start()) for _ in range(count)]
         await door.all_wait.wait()
-        held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        held = _resident_kib() - before
         door.is_open.set()
         await asyncio.gather(*tasks)
         return {
@@ -133,6 +133,12 @@ def at_once(name: str, count: int) -> dict[str, float]:
         }
 
     return asyncio.run(story())
+
+
+def _resident_kib() -> int:
+    """The resident set now."""
+    status = Path("/proc/self/status")
+    return int(status.read_text().split("VmRSS:")[1].split()[0]) if status.exists() else 0
 
 
 _IMPORT = """
