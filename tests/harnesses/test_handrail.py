@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from handrail import jsonio
 from handrail.errors import StoreError, TranscriptError, UnsafeId
@@ -159,3 +161,12 @@ def test_a_listing_has_the_last_title_and_tells_a_torn_tail(tmp_path: Path) -> N
     (tmp_path / "notes.jsonl").write_bytes(b"once upon a time\n")
     (ref,) = HandrailStore(tmp_path).discover()
     assert (ref.meta.title, ref.is_whole) == ("new", False)
+
+
+def test_a_listing_goes_by_the_time_of_the_last_event_and_not_by_when_the_file_was_copied(tmp_path: Path) -> None:
+    noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
+    opened, titled = number([ev.SessionOpened(Meta(id="s1")), ev.SessionTitled("new")], after=0, by=DRIVER)
+    late = encode_event(replace(titled, at=noon + timedelta(hours=1)))
+    (tmp_path / "s1.jsonl").write_bytes(encode_event(replace(opened, at=noon)) + b"\n" + late + b"\n")
+    (ref,) = HandrailStore(tmp_path).discover()
+    assert (ref.meta.timestamp, ref.updated_at) == (noon, noon + timedelta(hours=1))

@@ -117,7 +117,7 @@ def _look(path: str) -> SessionRef | None:
             tail = stream.read()
     except OSError:
         return None
-    meta = _meta_of(head, tail)
+    meta, last = _survey(head, tail)
     if meta is None:
         return None
     return SessionRef(
@@ -126,25 +126,30 @@ def _look(path: str) -> SessionRef | None:
         locator=path,
         meta=replace(meta, harness=NAME),
         size_bytes=status.st_size,
-        updated_at=datetime.fromtimestamp(status.st_mtime, UTC),
+        updated_at=last or datetime.fromtimestamp(status.st_mtime, UTC),
         is_whole=tail.endswith(b"\n"),
         parent=meta.parent,
     )
 
 
-def _meta_of(head: bytes, tail: bytes) -> Meta | None:
-    """The opening event, with the model of the first run in the head and the last title in head and tail."""
+def _survey(head: bytes, tail: bytes) -> tuple[Meta | None, datetime | None]:
+    """What the journal says of its session, and the time of its last event.
+
+    It is the opening event, with the model of the first run in the head and the last title in head and tail.
+    """
     meta: Meta | None = None
+    last: datetime | None = None
     for line in (*head_lines(head), *tail_lines(tail, is_whole=False)):
         try:
             event = decode_event(line)
         except NotAnEvent:
             continue
         body = event.body
+        last = event.at or last
         if isinstance(body, SessionOpened) and meta is None:
             meta = replace(body.meta, timestamp=body.meta.timestamp or event.at)
         elif meta is not None and isinstance(body, RunStarted):
             meta = replace(meta, model=meta.model or body.model)
         elif meta is not None and isinstance(body, SessionTitled):
             meta = replace(meta, title=body.title)
-    return meta
+    return meta, last
