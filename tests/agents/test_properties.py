@@ -12,10 +12,13 @@ from msgspec.structs import replace
 
 from handrail import (
     Agent,
+    Approve,
     Continue,
+    Deny,
     Effort,
     EndReason,
     Event,
+    Hook,
     Inject,
     MemoryJournal,
     Receipt,
@@ -33,6 +36,8 @@ from handrail import (
     call,
     tool,
 )
+from handrail.agents.approval import ApprovalRequest
+from handrail.agents.hooks import HookCall
 from handrail.agents.strategy import StrategyLike
 from handrail.journal.events import InputReceived
 from handrail.journal.fold import fold
@@ -140,8 +145,8 @@ class Dice:
         )
 
 
-async def _played(dice: Dice) -> tuple[RunResult, list[Event]]:
-    journal = MemoryJournal()
+async def _played(dice: Dice, journal: MemoryJournal | None = None) -> tuple[RunResult, list[Event]]:
+    journal = journal or MemoryJournal()
     agent = Agent(model=ScriptedModel(dice.script()), tools=dice.tools())
     dice.run = agent.start("go", dice.options(), session=Session("s1", journal))
     dice.act()
@@ -172,6 +177,84 @@ def test_whatever_happens_the_history_is_valid_and_every_message_ends_once(seed:
             assert outcomes[receipt.id] == receipt.outcome
     delivered = [words for words, receipt in dice.sent if receipt.status == "delivered"]
     assert sorted(delivered) == sorted(words for words in spoken if words.startswith("words"))
+
+
+class Slow(MemoryJournal):
+    """A journal that lets others run before and after everything it does, as one behind a network would."""
+
+    poll_s = 0.0005
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._random = Random(seed)
+
+    async def _pause(self) -> None:
+        for _ in range(self._random.randint(0, 4)):
+            await asyncio.sleep(0)
+
+    async def append(self, session: str, expected_seq: int, epoch: int, events: Any) -> None:
+        await self._pause()
+        await super().append(session, expected_seq, epoch, events)
+        await self._pause()
+
+    async def inbox(self, session: str, after: int = 0) -> Any:
+        await self._pause()
+        return await super().inbox(session, after)
+
+    async def post(self, session: str, body: Any, by: Any, key: str) -> Any:
+        await self._pause()
+        entry = await super().post(session, body, by, key)
+        await self._pause()
+        return entry
+
+
+class Busy(Dice):
+    """Dice with people who are asked, hooks that look, and many interrupts."""
+
+    def act(self) -> None:
+        if self.run is not None and self.random.random() < 0.12:
+            self.run.interrupt("no")
+        super().act()
+
+    def tools(self) -> list[Any]:
+        @tool(name="nowhere", parallel=True, destructive=True)
+        async def risky(value: int) -> str:
+            """value: any."""
+            self.act()
+            return "risky"
+
+        return [*super().tools(), risky]
+
+    async def _linger(self) -> None:
+        for _ in range(self.random.randint(0, 5)):
+            await asyncio.sleep(0)
+        self.act()
+
+    async def approve(self, request: ApprovalRequest) -> Approve | Deny:
+        await self._linger()
+        if self.random.random() < 0.6:
+            return Approve(self.random.choice(["once", "run"]))
+        return Deny("no", self.random.choice(["once", "run"]))
+
+    async def look(self, call: HookCall) -> None:
+        await self._linger()
+
+    def options(self) -> RunOptions:
+        hooks = (Hook(name="look", ask=self.look),) if self.random.random() < 0.5 else ()
+        timeout_s = self.random.choice([None, 0.0, 0.0005])
+        return replace(super().options(), approver=self.approve, hooks=hooks, approval_timeout_s=timeout_s)
+
+
+@given(st.integers(0, 1 << 32))
+@settings(max_examples=100)
+def test_what_several_settle_at_once_is_settled_once_however_slow_the_journal(seed: int) -> None:
+    dice = Busy(seed)
+    result, events = go(_played(dice, Slow(seed)))
+    _check_history(result)
+    assert project(events) == result.transcript
+    state = fold(events)
+    assert (state.run, [ask for ask in state.asks if ask.call is not None]) == (None, [])
+    assert {receipt.status for _, receipt in dice.sent} <= {"delivered", "returned"}
 
 
 def _check_history(result: RunResult) -> None:

@@ -26,8 +26,8 @@ from handrail.agents.work import Work
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
 from handrail.journal.refusals import refusal_of
-from handrail.journal.state import open_ask
-from handrail.journal.vocabulary import Actor, ActorKind, AskKind, AskOutcome
+from handrail.journal.state import CallPhase, open_ask
+from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, AskKind, AskOutcome
 from handrail.transcripts.calls import call_name, parse_call, render_call
 from handrail.transcripts.model import Json, Refusal, RefusalKind, Taint
 
@@ -67,10 +67,13 @@ class Asks:
             closed = ev.AskClosed(
                 ask=opened.ask, outcome=AskOutcome.AUTO, is_allowed=True, comment="an answer holds on"
             )
-            await self._writer.record(opened, closed)
-            return
-        await self._writer.record(opened)
-        self.put(opened, admission.why)
+            await self._writer.record_if(lambda: ((opened, DRIVER), (closed, DRIVER)) if self._may_open(call) else ())
+        elif await self._writer.record_if(lambda: ((opened, DRIVER),) if self._may_open(call) else ()):
+            self.put(opened, admission.why)
+
+    def _may_open(self, call: str) -> bool:
+        run = self._writer.state.run
+        return run is not None and any(one.call == call and one.phase is CallPhase.ADMITTED for one in run.calls)
 
     def put(self, opened: ev.AskOpened, why: str = "") -> None:
         """Put an open approval to the approver, if nobody is doing so: a driver that died may have been."""
@@ -96,9 +99,7 @@ class Asks:
 
     async def _seek(self, request: ApprovalRequest, token: CancellationToken) -> None:
         settled = await seek(self._work.options.approver, request, cancellation=token)
-        if open_ask(self._writer.state, request.id) is None:
-            return
-        await self._writer.record_by(*self._settled(request, settled))
+        await self._writer.record_if(lambda: self._settled(request, settled) if self._is_open(request.id) else ())
 
     def _settled(self, request: ApprovalRequest, settled: Settled) -> tuple[tuple[ev.Known, Actor], ...]:
         """The events that close an approval; an edit is judged anew, by everything but the person who made it."""
@@ -164,7 +165,7 @@ class Asks:
 
     async def _answer(self, ask: str, question: Question, token: CancellationToken) -> None:
         answer = await _put(self._work.options.answerer, question, token)
-        if answer is None or open_ask(self._writer.state, ask) is None:
+        if answer is None:
             return
         outcome = AskOutcome.ANSWERED
         if answer.refusal is not None:
@@ -173,7 +174,7 @@ class Asks:
         by = Actor(ActorKind.DRIVER, "answerer") if outcome is AskOutcome.AUTO else Actor(ActorKind.PERSON)
         reason = None if answer.refusal is None else answer.refusal.reason
         closed = ev.AskClosed(ask=ask, outcome=outcome, choice=answer.choice, words=answer.text, comment=reason)
-        await self._writer.record(closed, by=by)
+        await self._close(closed, by)
 
     def pause(self, question: str) -> ev.AskOpened:
         """The question a run ends with; it stays open until the run is gone on with."""
@@ -202,15 +203,20 @@ class Asks:
         if ended is not None and not ended.done():
             ended.set_result((body, event.by))
 
-    async def withdraw(self, ask: str) -> None:
+    async def withdraw(self, ask: str, why: str | None = None) -> None:
         """Close a question that need not be answered any more."""
-        if open_ask(self._writer.state, ask) is not None:
-            await self._writer.record(ev.AskClosed(ask=ask, outcome=AskOutcome.WITHDRAWN))
+        await self._close(ev.AskClosed(ask=ask, outcome=AskOutcome.WITHDRAWN, comment=why), DRIVER)
 
     async def time_out(self, ask: str) -> None:
         """Close a question whose deadline has passed."""
-        if open_ask(self._writer.state, ask) is not None:
-            await self._writer.record(ev.AskClosed(ask=ask, outcome=AskOutcome.TIMED_OUT))
+        await self._close(ev.AskClosed(ask=ask, outcome=AskOutcome.TIMED_OUT), DRIVER)
+
+    async def _close(self, closed: ev.AskClosed, by: Actor) -> None:
+        """Close a question, unless somebody has done so in the meantime."""
+        await self._writer.record_if(lambda: ((closed, by),) if self._is_open(closed.ask) else ())
+
+    def _is_open(self, ask: str) -> bool:
+        return open_ask(self._writer.state, ask) is not None
 
     async def reap(self) -> None:
         """Raise what went wrong in those that ended."""

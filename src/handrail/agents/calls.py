@@ -25,15 +25,15 @@ from handrail.agents.hooks import (
     run_hook,
 )
 from handrail.agents.permissions import Verdict
-from handrail.agents.results import Said, cut_off, finished, with_note
+from handrail.agents.results import cut_off, finished, with_note
 from handrail.agents.taint import CLEAN, taint_after, turn_taint
 from handrail.agents.tool import Answer, Question, Tool, ToolContext, ToolOutput
 from handrail.agents.work import Progress, Work, offered_names
-from handrail.agents.writer import Writer
+from handrail.agents.writer import Said, Writer
 from handrail.journal import events as ev
 from handrail.journal.effects import OpenAsk, RunHook, RunTool
-from handrail.journal.state import CallState, adjustment_of
-from handrail.journal.vocabulary import Actor, ActorKind, AskOutcome, CallTraits, HookVerdict
+from handrail.journal.state import CallPhase, CallState, adjustment_of
+from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, CallTraits, HookVerdict
 from handrail.transcripts.calls import call_name, parse_call, render_call
 from handrail.transcripts.model import Json, Refusal, RefusalKind, ToolUse
 
@@ -122,7 +122,14 @@ class Calls:
             elapsed_s=self._work.clock.monotonic_s() - began,
         )
         by = Actor(ActorKind.HOOK, effect.hook)
-        await self._writer.record_by((ran, by), *self._after_hook(effect.call, name, outcome, by))
+        await self._writer.record_if(
+            lambda: ((ran, by), *self._after_hook(effect.call, name, outcome, by)) if self._is_due(effect) else ()
+        )
+
+    def _is_due(self, effect: RunHook) -> bool:
+        """Whether the call still waits for this hook: it may have been given its result in the meantime."""
+        state = self._state(effect.call)
+        return state is not None and state.phase is CallPhase.ADMITTED and effect.hook in state.hooks
 
     def _after_hook(self, call: str, name: str, outcome: HookOutcome, by: Actor) -> tuple[Said, ...]:
         if outcome.is_blocking:
@@ -153,7 +160,7 @@ class Calls:
         tool = self._work.tools[name]
         admission = self._admission(tool, input)
         if admission.refused is not None:
-            await self._writer.record_by(finished(effect.call, admission.refused, name))
+            await self._settle(finished(effect.call, admission.refused, name))
         else:
             await self._asks.approve(effect.call, admission, tool, input)
 
@@ -164,12 +171,12 @@ class Calls:
         record = self._record(call)
         name, input = render_call(record.becomes)
         tool = self._work.tools.get(name)
-        state = next(one for one in self._states() if one.call == call)
-        if state.ask is not None:
+        state = self._state(call)
+        if state is not None and state.ask is not None:
             # What it asked when its driver died; run again, it asks again.
             await self._asks.withdraw(state.ask)
-        attempt = state.attempts + 1
-        await self._writer.record(ev.ToolStarted(call=call, attempt=attempt, digest=digest_of(name, input)))
+        if not await self._writer.record_if(lambda: self._start(call, digest_of(name, input))):
+            return
         began = self._work.clock.monotonic_s()
         if tool is None:
             output = unknown_tool(name, tuple(self._work.tools))
@@ -186,6 +193,13 @@ class Calls:
         await self._writer.record_by(
             finished(call, output, name, taint=taint, elapsed_s=max(elapsed_s, 0.0), is_end=is_end)
         )
+
+    def _start(self, call: str, digest: str) -> tuple[Said, ...]:
+        """The start of a call; nothing when it was given its result before its turn came."""
+        state = self._state(call)
+        if state is None or state.phase not in (CallPhase.ADMITTED, CallPhase.LOST):
+            return ()
+        return ((ev.ToolStarted(call=call, attempt=state.attempts + 1, digest=digest), DRIVER),)
 
     def _context(self, call: str, tool: Tool, cancellation: CancellationToken) -> ToolContext:
         options = self._work.options
@@ -217,21 +231,21 @@ class Calls:
 
     async def skip(self, effect: RunTool) -> None:
         """Give a call that will not run its result; an open question about it is withdrawn, which is that result."""
-        state = next(one for one in self._states() if one.call == effect.call)
-        if state.ask is not None:
-            await self._writer.record(ev.AskClosed(ask=state.ask, outcome=AskOutcome.WITHDRAWN, comment=effect.why))
+        state = self._state(effect.call)
+        if state is not None and state.ask is not None:
+            await self._asks.withdraw(state.ask, effect.why)
             return
         why = effect.why or "the run ended"
         is_limit = why.endswith("is reached")
         refusal = Refusal(RefusalKind.BLOCKED, "limit", why) if is_limit else Refusal(RefusalKind.NOT_RUN, "run", why)
         name = call_name(self._record(effect.call).becomes)
         output = ToolOutput(f"{name} was not run: {why}.", is_error=True, refusal=refusal)
-        await self._writer.record_by(finished(effect.call, output, name))
+        await self._settle(finished(effect.call, output, name))
 
     async def recover(self, effect: RunTool) -> None:
         """Say of a call whose driver died that nobody knows how it ended."""
-        state = next(one for one in self._states() if one.call == effect.call)
-        if state.ask is not None:
+        state = self._state(effect.call)
+        if state is not None and state.ask is not None:
             await self._asks.withdraw(state.ask)
         name = call_name(self._record(effect.call).becomes)
         known = (
@@ -242,6 +256,17 @@ class Calls:
     def _record(self, call: str) -> CallRecord:
         return self._writer.conversation.calls[call]
 
-    def _states(self) -> tuple[CallState, ...]:
+    async def _settle(self, said: Said) -> None:
+        """Give a call that was never started its result, unless it has begun or has one by now."""
+        call = said[0].call if isinstance(said[0], ev.ToolFinished) else ""
+
+        def make() -> tuple[Said, ...]:
+            state = self._state(call)
+            is_waiting = state is not None and state.phase in (CallPhase.ASKED, CallPhase.ADMITTED)
+            return (said,) if is_waiting else ()
+
+        await self._writer.record_if(make)
+
+    def _state(self, call: str) -> CallState | None:
         run = self._writer.state.run
-        return () if run is None else run.calls
+        return None if run is None else next((one for one in run.calls if one.call == call), None)

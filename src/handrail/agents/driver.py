@@ -39,7 +39,7 @@ from handrail.journal.ends import closing_events
 from handrail.journal.limits import why_not
 from handrail.journal.rounds import next_effects
 from handrail.journal.state import Spent, adjustment_of
-from handrail.journal.vocabulary import Actor, ActorKind, Bound, Choice
+from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, Bound, Choice
 
 Summarise = Callable[[Compact, CancellationToken], Coroutine[Any, Any, None]]
 
@@ -214,7 +214,7 @@ class Driver:
         run = self._writer.state.run
         if run is not None:
             self.spent = run.spent
-        await self._writer.record(*closing_events(self._writer.state, effect))
+        await self._writer.record_if(lambda: [(one, DRIVER) for one in closing_events(self._writer.state, effect)])
 
     async def _land(self, reason: str) -> None:
         """End what still runs and wait for it: each gives its own result."""

@@ -107,13 +107,19 @@ class Inbox:
             await self._take(entry)
 
     async def _take(self, entry: Entry) -> None:
-        why = self._why_refused(entry)
-        if why is not None:
-            await self._writer.record_entry(entry, EntryRefused(why))
-            self._mailbox.settle(entry.key, why=why)
-            return
-        await self._writer.record_entry(entry, entry.body, *self._edit(entry.body))
-        if not isinstance(entry.body, InputReceived):
+        refused: list[str] = []
+
+        def bodies() -> tuple[Known, ...]:
+            why = self._why_refused(entry)
+            if why is None:
+                return (entry.body, *self._edit(entry.body))
+            refused.append(why)
+            return (EntryRefused(why),)
+
+        await self._writer.record_entry(entry, bodies)
+        if refused:
+            self._mailbox.settle(entry.key, why=refused[0])
+        elif not isinstance(entry.body, InputReceived):
             run = self._writer.state.run
             self._mailbox.settle(entry.key, round=0 if run is None else run.spent.rounds)
 

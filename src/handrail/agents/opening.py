@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from handrail.agents.options import RunOptions
 from handrail.agents.taint import CLEAN, taint_of_prompt
-from handrail.agents.writer import Writer
+from handrail.agents.writer import Said, Writer
 from handrail.clock import Clock
 from handrail.errors import JournalError
 from handrail.journal import events as ev
@@ -17,8 +17,6 @@ from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, AskKind, AskOu
 from handrail.transcripts.model import Block, Meta, Parent, Taint
 
 HOST = Actor(ActorKind.HOST)
-
-Said: TypeAlias = tuple[ev.Known, Actor]
 
 
 class NotStartable(JournalError):

@@ -9,13 +9,11 @@ from handrail.agents.conversation import CallRecord
 from handrail.agents.execution import not_run
 from handrail.agents.taint import CLEAN
 from handrail.agents.tool import ToolOutput
+from handrail.agents.writer import Said
 from handrail.journal import events as ev
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind
 from handrail.transcripts.calls import render_call
 from handrail.transcripts.model import Author, Block, Decision, Json, Taint, Text
-
-Said = tuple[ev.Known, Actor]
-"""An event and who caused it."""
 
 
 def cut_off(name: str) -> ToolOutput:

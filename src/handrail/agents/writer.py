@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from handrail.agents.conversation import Conversation
 from handrail.clock import Clock
@@ -12,6 +13,9 @@ from handrail.journal.fold import apply
 from handrail.journal.port import Entry, Journal
 from handrail.journal.state import State
 from handrail.journal.vocabulary import DRIVER, Actor
+
+Said: TypeAlias = tuple[Known, Actor]
+"""An event and who caused it."""
 
 
 class Writer:
@@ -43,23 +47,37 @@ class Writer:
             first = self.state.seq + 1
             await self._append([Event(seq=seq, by=by, body=body, at=at) for seq, body in enumerate(bodies, first)])
 
-    async def record_by(self, *said: tuple[Known, Actor]) -> None:
+    async def record_by(self, *said: Said) -> None:
         """Append bodies with a cause each, all or none."""
         async with self._turn:
-            at = self.clock.now()
-            first = self.state.seq + 1
-            await self._append([Event(seq=seq, by=by, body=body, at=at) for seq, (body, by) in enumerate(said, first)])
+            await self._append(self._events(said))
 
-    async def record_entry(self, entry: Entry, *bodies: Known) -> None:
-        """Journal an inbox entry, all or none: as received, or as ``bodies`` where it has another effect."""
+    async def record_if(self, make: Callable[[], Iterable[Said]]) -> bool:
+        """Append what ``make`` gives, asked once nobody else can append any more; whether it gave anything.
+
+        What several tasks may settle (a question, a call) is settled through this: each looks at the state that its
+        events will follow, however long it had to wait for its turn.
+        """
         async with self._turn:
-            said = bodies or (entry.body,)
+            said = tuple(make())
+            if said:
+                await self._append(self._events(said))
+            return bool(said)
+
+    async def record_entry(self, entry: Entry, make: Callable[[], Iterable[Known]]) -> None:
+        """Journal an inbox entry as the bodies that ``make`` gives, all or none, asked as by ``record_if``."""
+        async with self._turn:
             first = self.state.seq + 1
             events = [
                 Event(seq=seq, by=entry.by, body=body, at=entry.at, inbox=entry.number)
-                for seq, body in enumerate(said, first)
+                for seq, body in enumerate(make(), first)
             ]
             await self._append(events)
+
+    def _events(self, said: Iterable[Said]) -> list[Event]:
+        at = self.clock.now()
+        first = self.state.seq + 1
+        return [Event(seq=seq, by=by, body=body, at=at) for seq, (body, by) in enumerate(said, first)]
 
     async def _append(self, events: Sequence[Event]) -> None:
         # Folded before it is appended: what cannot have happened must not be written down.
