@@ -18,6 +18,8 @@
     ├── WorkspaceError                 a tools, hooks, … file does not fit    (workspace.declared, ValueError)
     ├── ToolError                      what a tool answers with an error      (agents.tool)
     ├── Cancelled                      work was given up when told to         (agents.cancellation)
+    ├── NothingToRun                   no task, and no run to go on with      (app.running)
+    ├── Unusable                       a rule or strategy cannot be had as written (app.outfitting, ValueError)
     ├── ModelError                     a request to a model gave no reply     (models.errors)
     └── MissingExtra                   an optional dependency is not installed (ImportError)
 

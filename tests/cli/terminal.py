@@ -16,6 +16,12 @@ from pathlib import Path
 from types import TracebackType
 
 _TIMEOUT_S = 60.0
+_STARTED = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # its controlling terminal, so that Ctrl-C reaches it
+from handrail.cli import main
+sys.exit(main())
+"""
 _MOVES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -29,15 +35,13 @@ class Terminal:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "handrail", *arguments],
+            [sys.executable, "-c", _STARTED, *arguments],
             cwd=cwd,
             env={"TZ": "UTC", "PATH": os.environ["PATH"], "TERM": "xterm", **environment},
             stdin=slave,
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            # Its controlling terminal, so that Ctrl-C reaches it.
-            preexec_fn=_take_terminal,
         )
         os.close(slave)
 
@@ -93,7 +97,3 @@ class Terminal:
         self._raw += data
         self.shown = _MOVES.sub("", self._raw.decode("utf-8", "replace"))
         return bool(data)
-
-
-def _take_terminal() -> None:
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

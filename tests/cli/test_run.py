@@ -110,6 +110,7 @@ def test_read_only_wins_over_allow(handrail: Handrail, tmp_path: Path) -> None:
         (["run", "look", "--model", "nobody:x"], "no model 'nobody:x'"),
         (["run", "--model", "SCRIPT"], "there is nothing to do"),
         (["run", "look", "--model", "SCRIPT", "--strategy", "nonesuch"], "no strategy is called 'nonesuch'"),
+        (["run", "look", "--model", "SCRIPT", "--strategy", "wrap_up,nonesuch"], "no strategy is called 'nonesuch'"),
         (["run", "look", "--model", "SCRIPT", "--strategy", "require_tool"], "cannot be used"),
         (["run", "look", "--model", "SCRIPT", "--allow", "Nonesuch"], "no tool is called 'Nonesuch'"),
         (["run", "look", "--model", "SCRIPT", "--allow", "Nonesuch:x"], "needs the name of the argument"),
