@@ -81,6 +81,12 @@ def test_a_recording_that_ends_in_a_call_ends_there(tmp_path: Path) -> None:
     assert (done.divergences, done.end_reason) == ((), "strategy_stop")
 
 
+def test_what_cannot_be_put_in_again_is_told_and_the_rest_is_replayed(tmp_path: Path) -> None:
+    done = _replayed(tmp_path, talk([person("look")], [model("One.")], [model("Two.")], [model("Three.")]))
+    assert [(one.reply, one.kind) for one in done.divergences] == [(1, "delivery"), (2, "delivery")]
+    assert done.end_reason == "answered"
+
+
 def test_an_id_that_is_used_again_has_its_own_result_each_time(tmp_path: Path) -> None:
     body = talk(
         [person("write")],

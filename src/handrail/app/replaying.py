@@ -29,6 +29,7 @@ from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Artifact, Block, Common, Image, Json, Message, Text, ToolResult, Transcript
 
 _PUT_IN = (Text, Image, Artifact)
+_STAND_IN = "[what led on from here cannot be put in again]"
 
 
 class Replayed(Struct, frozen=True, kw_only=True):
@@ -163,11 +164,14 @@ class _AsRecorded:
 
     async def on_round(self, ctx: RoundContext) -> RoundDecision:
         """See ``RoundStrategy``."""
+        is_answer = ctx.boundary is RoundBoundary.ASSISTANT_MESSAGE_COMMITTED
         if ctx.rounds_completed >= self._replies:
-            is_answer = ctx.boundary is RoundBoundary.ASSISTANT_MESSAGE_COMMITTED
             return RoundDecision.proceed() if is_answer else RoundDecision.stop("the recording ends here")
         told = _put_in(_before_reply(self._body, ctx.rounds_completed))
-        return RoundDecision.inject(told) if told else RoundDecision.proceed()
+        if told:
+            return RoundDecision.inject(told)
+        # Something led on to the next reply that no host can put in, such as a command of the person's own.
+        return RoundDecision.inject(_STAND_IN) if is_answer else RoundDecision.proceed()
 
 
 def _before_reply(body: Common, index: int) -> Sequence[Message]:
