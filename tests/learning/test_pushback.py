@@ -5,13 +5,15 @@ from __future__ import annotations
 from math import exp, log
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.learning.interventions import find_interventions
 from handrail.learning.moment import Trigger
 from handrail.learning.pushback import PushbackModel, shipped_model
+from handrail.learning.pushback_cues import PHRASES, Cue, spoken_of
 from handrail.learning.pushback_features import REASONS, SIGNS, features_of
+from handrail.learning.pushback_replies import AFTER, BEFORE
 from handrail.learning.pushback_turn import Turn
 from handrail.transcripts.calls import parse_call
 from handrail.transcripts.model import Raw
@@ -86,6 +88,37 @@ def test_context_tells_the_same_words_apart(plain: Turn, telling: Turn) -> None:
 
 def test_a_negative_word_alone_is_no_step_in() -> None:
     assert not shipped_model().judge(Turn("add a check that it is not empty", said=DONE)).is_stepin
+
+
+@pytest.mark.parametrize(
+    ("turn", "misread"),
+    [
+        (Turn("it passes, push if you haven't and update the title", said=DONE), "says_not_working"),
+        (Turn("can't we see the files from the call?", said=DONE), "says_not_working"),
+        (Turn("no, let's wait", said="Want me to set it now?", answer="Fair enough."), "agent_conceded"),
+        (Turn("I'd prefer the list in the registry", said="Which way would you like it?"), "says_i_want"),
+        (Turn("see whether it keeps growing", said=DONE, calls=[EDIT]), "fails_after_change"),
+        (Turn("go on", said=DONE, answer="There's a new branch now."), "agent_revised"),
+    ],
+    ids=["a clause of its own", "a suggestion", "a no that was asked for", "a wish asked for", "no failure", "there's"],
+)
+def test_what_only_looks_like_a_sign_is_none(turn: Turn, misread: str) -> None:
+    assert misread not in features_of(turn)
+
+
+def test_talk_about_what_nobody_made_yet_is_told_from_talk_about_work() -> None:
+    talk = Turn("but that only covers half of it", said="We could log it.", answer="Right.")
+    assert "nothing_was_made" in features_of(talk)
+    assert "nothing_was_made" not in features_of(talk._replace(calls=[EDIT]))
+    assert "nothing_was_made" not in features_of(talk._replace(next_calls=[EDIT]))
+
+
+@pytest.mark.parametrize("family", [cue for cue in (*PHRASES, *BEFORE, *AFTER) if cue.leads], ids=lambda cue: cue.name)
+@given(data=st.data())
+@settings(max_examples=40)
+def test_no_phrase_is_missed_for_how_its_first_word_begins(family: Cue, data: st.DataObject) -> None:
+    text = data.draw(st.from_regex(family.pattern, alphabet="abcdefghijklmnoprstuvwxy '.,?-:\n"))
+    assert (family in spoken_of([family], text)) == bool(family.pattern.search(text))
 
 
 def test_taking_back_is_seen_through_any_harness_edit_tool() -> None:

@@ -8,7 +8,17 @@ import pytest
 from benchmarks.moments import measuring
 from benchmarks.moments.collecting import Example, load_labels
 from benchmarks.moments.fitting import fit
-from benchmarks.moments.operating import Outcome, Scored, Share, by_project, calibrate, choose, precision, recall
+from benchmarks.moments.operating import (
+    STEPIN_LIKELIHOOD,
+    Outcome,
+    Scored,
+    Share,
+    by_project,
+    calibrate,
+    choose,
+    precision,
+    recall,
+)
 
 from handrail.learning.pushback_judge import Case
 from handrail.learning.pushback_turn import Turn
@@ -72,13 +82,15 @@ def test_the_candidate_point_is_the_highest_that_keeps_the_recall() -> None:
     assert choose([*likely, *doubtful]).candidate == -2.3
 
 
-def test_the_step_in_point_is_the_lowest_that_keeps_the_expected_precision_ties_and_all() -> None:
-    scored = [Scored("p", 3.0, False)] * 9 + [Scored("p", 0.0, False)] + [Scored("p", -3.0, True)] * 30
-    assert choose(scored).stepin == 0.0
+def test_the_step_in_point_asks_the_same_likelihood_whatever_the_labels() -> None:
+    for truth in (True, False):
+        stepin = choose([Scored("p", 3.0, truth)] * 9 + [Scored("p", -3.0, True)] * 30).stepin
+        assert 1 / (1 + exp(-stepin)) == pytest.approx(STEPIN_LIKELIHOOD)
 
 
 def test_a_step_in_is_always_a_candidate() -> None:
-    assert choose([Scored("p", 3.0, True)] * 9 + [Scored("p", 0.0, True)] + [Scored("p", -3.0, False)] * 30) == (0, 0)
+    points = choose([Scored("p", 3.0, True)] * 9 + [Scored("p", 2.0, True)] + [Scored("p", -3.0, False)] * 30)
+    assert points.candidate == points.stepin < 2.0
 
 
 def test_shares_and_their_intervals() -> None:

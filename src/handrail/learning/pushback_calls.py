@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from handrail.transcripts.model import Bash, Edit, Json, MultiEdit, Raw, ToolCall, Write
 
@@ -16,20 +15,22 @@ _PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\s\\]+)")
 
 def ships(call: ToolCall) -> bool:
     """Whether ``call`` commits, pushes or opens a pull request."""
-    return bool(_SHIPPING.search(_command(call)))
+    command = _command(call)
+    return ("git " in command or "gh pr " in command) and bool(_SHIPPING.search(command))
 
 
 def takes_back(call: ToolCall) -> bool:
     """Whether ``call`` undoes or deletes something."""
-    return bool(_TAKING_BACK.search(_command(call)))
+    command = _command(call)
+    return ("git " in command or "rm " in command) and bool(_TAKING_BACK.search(command))
 
 
 def changed_files(call: ToolCall) -> set[str]:
     """The names (without folders) of the files that ``call`` changes."""
-    if isinstance(call, Write | Edit | MultiEdit):
+    if type(call) is Write or type(call) is Edit or type(call) is MultiEdit:
         return {_name(call.file_path)}
-    if type(call) is Raw:
-        return {_name(path) for path in _PATCHED.findall(" ".join(_strings(call.input))[:_LOOKED_AT])}
+    if type(call) is Raw and "*** " in (patch := _command(call)):
+        return {_name(path) for path in _PATCHED.findall(patch)}
     return set()
 
 
@@ -55,7 +56,7 @@ def _command(call: ToolCall) -> str:
 
 
 def _name(path: str) -> str:
-    return PurePath(path.replace("\\", "/")).name
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def _strings(value: Json) -> Iterator[str]:

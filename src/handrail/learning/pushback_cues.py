@@ -9,21 +9,44 @@ into consent.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+from handrail.learning.pushback_leads import leads_of, word_starts
 
 
 class Cue(NamedTuple):
-    """``sign`` is +1 (may only speak for a step-in) or -1 (only against). ``pattern`` is for text in lower case."""
+    """``sign`` is +1 (may only speak for a step-in) or -1 (only against). ``pattern`` is for text in lower case;
+    one of ``leads`` begins its first word, whatever it matches (empty: not known).
+    """
 
     name: str
     sign: int
     reason: str
     pattern: re.Pattern[str]
+    leads: frozenset[str]
 
 
 def cue(name: str, sign: int, reason: str, pattern: str) -> Cue:
     """A family whose ``pattern`` is written over several lines, in lower case."""
-    return Cue(name, sign, reason, re.compile(pattern, re.VERBOSE))
+    return Cue(name, sign, reason, re.compile(pattern, re.VERBOSE), leads_of(name))
+
+
+def spoken_of(cues: Iterable[Cue], text: str) -> list[Cue]:
+    """Those of ``cues`` that occur in ``text``, which is in lower case."""
+    starts = word_starts(text)
+    return [cue for cue in cues if _occurs(cue, text, starts)]
+
+
+def _occurs(cue: Cue, text: str, starts: Mapping[str, Sequence[int]]) -> bool:
+    if not cue.leads:
+        return cue.pattern.search(text) is not None
+    match = cue.pattern.match
+    for lead in cue.leads & starts.keys():
+        for at in starts[lead]:
+            if match(text, at):
+                return True
+    return False
 
 
 _AUX_NOT = r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should|must)n['’]?t"
@@ -126,7 +149,8 @@ PHRASES = (
         1,
         "it says that something does not work or is not right",
         rf"""\b(?:{_AUX_NOT}|(?:do|does|did|is|are|was|were|has|have|can|could|would|will|should)\ not)
-        (?:\ \w+){{0,3}}?\ (?:work|show|appear|run|start|load|compile|build|pass|update|open|exist|seem|
+        (?:\ (?!(?:and|or|but|if|so|i|we|you|they)\b)\w+){{0,3}}?\ (?:work|show|
+        appear|run|start|load|compile|build|pass|update|open|exist|seem|
         look|match|help|make\ sense|see|correct|right|enough|need|necessary|want|happen|respond|display|render|sav|
         chang|appl|trigger|fir)\w*|\bnot\ (?:working|correct|right|quite|what|good|useful|needed|necessary|really|
         true)\b|\bnot\ the\ (?:case|same|right|problem|issue)\b|\bno\ (?:good|need)\b|\bnothing\ (?:happen|chang|

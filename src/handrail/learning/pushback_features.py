@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from math import log1p
+from typing import NamedTuple
 
 from handrail.learning.pushback_calls import changed_files, ships, takes_back, written_text
-from handrail.learning.pushback_cues import FILLER, OPENINGS, PHRASES
+from handrail.learning.pushback_cues import FILLER, OPENINGS, PHRASES, spoken_of
 from handrail.learning.pushback_paste import Split, split
 from handrail.learning.pushback_replies import AFTER, BEFORE
 from handrail.learning.pushback_turn import Turn
@@ -50,6 +52,7 @@ _SHAPES: tuple[tuple[str, int, str], ...] = (
     ("denies_asked", -1, "it says no to a question"),
     ("asks_plainly", -1, "it asks without a hint of disapproval"),
     ("orders_plainly", -1, "it gives new work without a hint of disapproval"),
+    ("nothing_was_made", -1, "the agent had changed nothing and changed nothing after it"),
     ("undoes_change", 1, "it takes back what the agent changed"),
     ("many_signs", 1, "several signs of disapproval come together"),
     ("names_agents_things", 1, "it names files or symbols the agent had named or changed"),
@@ -79,7 +82,8 @@ weight in the end serves others: "it is still so" counts only as part of a failu
 REASONS: dict[str, str] = {cue.name: cue.reason for cue in _CUES} | {name: reason for name, _, reason in _SHAPES}
 """The phrase that explains each feature. It holds nothing from any session."""
 
-_COUNTED = frozenset({"says_not", "says_not_working", "says_failed", "says_wrong", "says_you_did", "says_but"})
+_COUNTED_NAMES = ("says_not", "says_not_working", "says_failed", "says_wrong", "says_you_did", "says_but")
+_COUNTED = tuple(cue for cue in PHRASES if cue.name in _COUNTED_NAMES)
 _REQUESTS = (
     *("opens_yes", "opens_no", "opens_what", "opens_why", "opens_is", "opens_request", "opens_lets", "opens_order"),
     *("opens_next", "opens_undo", "picks_option"),
@@ -89,7 +93,7 @@ _DISAPPROVAL = (
     *("says_wrong", "says_undo", "says_instead", "asks_negated", "asks_why", "says_too", "shows_dismay"),
 )
 _COUNTED_TOGETHER = (*_DISAPPROVAL, "says_again", "says_i_want", "says_you_did", "says_but", "says_actually")
-_PRESSING = tuple(cue for cue in PHRASES if cue.name in _DISAPPROVAL and cue.name != "says_not")
+_PRESSING = tuple(cue.name for cue in PHRASES if cue.name in _DISAPPROVAL and cue.name != "says_not")
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _LIST_ITEM = re.compile(r"(?m)^\s*(?:[-*•]|\d+[.)])\s")
@@ -98,7 +102,7 @@ _OPTION = re.compile(
     r"(?:[).:,&]|\s*$|\s+(?:and|please|then)\b)"
 )
 _EMPHASIS = re.compile(r"(?:^|\s)[_*]{1,2}\w+[_*]{1,2}(?:[\s.,?!]|$)|\b[A-Z]{4,}\b")
-_TRAILING = re.compile(r"\.\.+|…")
+_STRESS = re.compile(r"[A-Z]{4}|[_*]")
 _TOKEN = re.compile(r"[^\W\d]\w[\w./-]+")
 _IDENTIFIER = re.compile(r"[_./\d-]|[a-z][A-Z]")
 _STOP_TEXT = """
@@ -111,11 +115,30 @@ _STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 def features_of(turn: Turn) -> dict[str, float]:
     """The features of ``turn`` that are not 0. (A few that are found on the way serve others only.)"""
-    parts = split(turn.words)
-    found = _openings(parts.typed) | _phrases(parts.typed[:_HEAD_CHARS].lower()) | _agent(turn)
-    found |= _shape(parts, found) | _echoes(turn, parts) | _reaction(turn)
+    spoken = _spoken(turn.words)
+    parts = spoken.parts
+    found = _openings(parts.typed) | spoken.phrases | _agent(turn)
+    found |= _shape(parts, found) | _echoes(turn, spoken) | _reaction(turn)
     found |= _together(turn, parts, found)
     return {name: float(value) for name, value in found.items() if value and name in SIGNS}
+
+
+class _Spoken(NamedTuple):
+    """What a person's words hold by themselves; ``tokens`` of what was typed, ``all_tokens`` of pasted text too."""
+
+    parts: Split
+    phrases: dict[str, float]
+    tokens: set[str]
+    all_tokens: set[str]
+
+
+@lru_cache(maxsize=8)
+def _spoken(words: str) -> _Spoken:
+    """Kept, as every turn is the previous one of the next."""
+    parts = split(words)
+    tokens = _tokens(parts.typed)
+    all_tokens = tokens if parts.typed == words else _tokens(words)
+    return _Spoken(parts, _phrases(parts.typed[:_HEAD_CHARS].lower()), tokens, all_tokens)
 
 
 def _openings(typed: str) -> dict[str, float]:
@@ -129,19 +152,17 @@ def _openings(typed: str) -> dict[str, float]:
 
 
 def _phrases(head: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for cue in PHRASES:
-        if cue.name in _COUNTED:
+    found = {cue.name: 1.0 for cue in spoken_of(PHRASES, head)}
+    for cue in _COUNTED:
+        if cue.name in found:
             found[cue.name] = min(2.0, sum(1 for _ in cue.pattern.finditer(head)))
-        elif cue.pattern.search(head):
-            found[cue.name] = 1.0
     return found
 
 
 def _agent(turn: Turn) -> dict[str, float]:
     said, answer = turn.said[-_SAID_CHARS:].lower(), turn.answer[:_ANSWER_CHARS].lower()
-    found = {cue.name: 1.0 for cue in BEFORE if cue.pattern.search(said)}
-    found |= {cue.name: 1.0 for cue in AFTER if cue.pattern.search(answer)}
+    found = {cue.name: 1.0 for cue in spoken_of(BEFORE, said)}
+    found |= {cue.name: 1.0 for cue in spoken_of(AFTER, answer)}
     found["said_question"] = "?" in said[-_QUESTION_CHARS:]
     return found
 
@@ -149,36 +170,47 @@ def _agent(turn: Turn) -> dict[str, float]:
 def _shape(parts: Split, found: dict[str, float]) -> dict[str, float]:
     text, head = parts.typed, parts.typed[:_HEAD_CHARS]
     words = len(text.split())
-    sentences = [piece for piece in _SENTENCE_END.split(head) if piece.strip()]
     asks = "?" in head
     return {
         "is_short": 0 < words <= 4,
         "is_long": log1p(words / 40),
-        "has_list": len(_LIST_ITEM.findall(head)) >= 2,
+        "has_list": "\n" in head and len(_LIST_ITEM.findall(head)) >= 2,
         "is_statement": not asks and 3 <= words <= 60 and not any(found.get(name) for name in _REQUESTS),
-        "states_then_asks": len(sentences) > 1 and asks and not sentences[0].rstrip().endswith("?"),
+        "states_then_asks": asks and _states_first(head),
         "ends_asking": text.endswith("?"),
         "asks_twice": head.count("?") > 1,
-        "trails_off": bool(_TRAILING.search(head)),
-        "is_emphatic": bool(_EMPHASIS.search(head)),
+        "trails_off": ".." in head or "…" in head,
+        "is_emphatic": bool(_STRESS.search(head) and _EMPHASIS.search(head)),
         "pastes": len(parts.pasted) > 20,
         "pastes_failure": parts.is_failure,
         "pastes_only_failure": parts.is_failure and words <= 12,
     }
 
 
-def _echoes(turn: Turn, parts: Split) -> dict[str, float]:
+def _states_first(head: str) -> bool:
+    """Whether the first of several sentences is no question."""
+    sentences = [piece for piece in _SENTENCE_END.split(head) if piece.strip()]
+    return len(sentences) > 1 and not sentences[0].rstrip().endswith("?")
+
+
+def _echoes(turn: Turn, spoken: _Spoken) -> dict[str, float]:
     """What the turn has in common with what stood before it."""
-    own, before = _tokens(parts.typed), _tokens(turn.previous)
-    head = split(turn.previous).typed[:_HEAD_CHARS].lower()
+    previous = _spoken(turn.previous)
+    own, before = spoken.tokens, previous.all_tokens
     found = {
         "repeats_itself": 2 * len(own & before) / (len(own | before) + 3),
-        "pressed_before": min(2, sum(1 for cue in _PRESSING if cue.pattern.search(head))) / 2,
+        "pressed_before": min(2, sum(1 for name in _PRESSING if previous.phrases.get(name))) / 2,
     }
     if named := {token for token in own if _IDENTIFIER.search(token)}:
         written = " ".join(written_text(call, _WRITTEN_CHARS) for call in turn.calls[-_CALLS_ECHOED:])
-        found["names_agents_things"] = bool(named & (_tokens(turn.said) | _tokens(written)))
+        found["names_agents_things"] = _names(named, turn.said) or _names(named, written)
     return found
+
+
+def _names(named: set[str], text: str) -> bool:
+    """Whether a token of ``named`` is one of the end of ``text``; a look at the letters saves taking it apart."""
+    end = text[-_ECHO_CHARS:].casefold()
+    return any(token in end for token in named) and not named.isdisjoint(_tokens(text))
 
 
 def _reaction(turn: Turn) -> dict[str, float]:
@@ -200,8 +232,10 @@ def _reaction(turn: Turn) -> dict[str, float]:
 def _together(turn: Turn, parts: Split, found: dict[str, float]) -> dict[str, float]:
     """What only two or three things seen together show."""
 
+    spoken = {name for name, value in found.items() if value}
+
     def has(*names: str) -> bool:
-        return any(found.get(name) for name in names)
+        return not spoken.isdisjoint(names)
 
     return _stance(turn, parts, has) | {
         "short_after_long_work": (turn.worked_s or 0) > _LONG_WORK_S and 0 < len(parts.typed.split()) <= _BRIEF_WORDS,
@@ -209,12 +243,13 @@ def _together(turn: Turn, parts: Split, found: dict[str, float]) -> dict[str, fl
         "many_signs": min(2.0, sum(1 for name in _COUNTED_TOGETHER if found.get(name)) / 3),
         "fails_after_change": has(*_FAILURE) and has("after_change", "agent_asked_to_try"),
         "fails_after_claim": has(*_FAILURE) and has("agent_claimed_done"),
+        "nothing_was_made": not has("after_change", "pastes", *_CHANGES),
         "orders_plainly": has(*_ORDERS) and not has(*_DISAPPROVAL),
         "statement_changed_work": has("is_statement") and has(*_CHANGES),
     }
 
 
-_FAILURE = ("says_failed", "says_not_working", "says_again", "pastes_failure")
+_FAILURE = ("says_failed", "says_not_working", "pastes_failure")
 _ORDERS = ("opens_order", "opens_request", "opens_lets", "opens_next")
 _CHANGES = ("agent_edits_at_once", "agent_reworks", "agent_takes_back")
 
@@ -225,10 +260,13 @@ def _stance(turn: Turn, parts: Split, has: Callable[..., bool]) -> dict[str, flo
     had_inquired = has("agent_inquired") or (was_asked and has("agent_offered_choice"))
     asks = "?" in parts.typed[:_HEAD_CHARS]
     told = had_inquired and not asks and has("is_statement", "pastes", "picks_option")
+    answers = told or (was_asked and has("opens_no", "opens_yes", "picks_option"))
     is_brief = len(parts.typed.split()) <= _BRIEF_WORDS
     disapproves = has(*_DISAPPROVAL)
     return {
         "opens_no": has("opens_no") and not was_asked,
+        "says_i_want": has("says_i_want") and not answers,
+        "agent_conceded": has("agent_conceded") and not answers,
         "denies_asked": has("opens_no") and was_asked,
         "denies_unasked": has("opens_no", "says_not") and not was_asked,
         "states_unasked": has("is_statement") and not was_asked and not had_inquired,
@@ -239,10 +277,9 @@ def _stance(turn: Turn, parts: Split, has: Callable[..., bool]) -> dict[str, flo
         "asks_plainly": asks and not disapproves,
         "question_changed_work": asks and has(*_CHANGES),
         "question_was_answered": asks and has("agent_answered") and not turn.next_calls,
-        "concedes_to_statement": not asks and not told and has("agent_conceded", "agent_agreed"),
+        "concedes_to_statement": not asks and not answers and has("agent_conceded", "agent_agreed"),
     }
 
 
 def _tokens(text: str) -> set[str]:
-    found = (match.group().casefold().strip("./-") for match in _TOKEN.finditer(text[-_ECHO_CHARS:]))
-    return {token for token in found if token not in _STOP_WORDS}
+    return {token.strip("./-") for token in _TOKEN.findall(text[-_ECHO_CHARS:].casefold())} - _STOP_WORDS

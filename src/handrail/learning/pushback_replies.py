@@ -6,38 +6,44 @@ there is of what a turn was. It is evidence about a turn only: no word of it is 
 
 from __future__ import annotations
 
-from handrail.learning.pushback_cues import cue
+from handrail.learning.pushback_cues import Cue, cue
+
+
+def _saying(name: str, sign: int, reason: str, phrases: str) -> Cue:
+    """A family whose phrases begin where a word does."""
+    return cue(name, sign, reason, rf"\b(?:{phrases})")
+
 
 BEFORE = (
-    cue(
+    _saying(
         "agent_asked_leave",
         -1,
         "the agent had asked for leave to go on",
         r"""(?:want\ me\ to|shall\ i|should\ i|would\ you\ like|do\ you\ want|ready\ to|proceed\?|sound\ good|
         looks?\ (?:right|good|ok)|make\ sense\?|happy\ to|if\ you\ (?:want|like))""",
     ),
-    cue(
+    _saying(
         "agent_offered_choice",
         -1,
         "the agent had offered a choice",
         r"""\b(?:which\ \w+[^\n]{0,60}\?|prefer|option\ (?:a|b|1|2)\b|[ab]\)\ |or\ [^\n.?]{0,60}\?|
         what(?:['’]s|\ is)\ your|thoughts\?|pick\ (?:one|a))""",
     ),
-    cue(
+    _saying(
         "agent_inquired",
         -1,
         "the agent had asked the person for something it needed to know",
         r"""\b(?:what|where|when|who|how)\b[^\n.?]{0,100}\?|\b(?:share|paste|send|show\ me|tell\ me|could\ you|
         can\ you\ (?:run|check|confirm|provide)|please\ provide|let\ me\ know\ (?:what|which|how|if|when))\b""",
     ),
-    cue(
+    _saying(
         "agent_claimed_done",
         1,
         "the agent had said that it was done",
         r"""\b(?:done|fixed|updated|committed|pushed|implemented|completed?|created|added|removed|renamed|applied|
         pass(?:es|ed|ing)|green|merged|verified|resolved|should\ now)\b""",
     ),
-    cue(
+    _saying(
         "agent_asked_to_try",
         1,
         "the agent had asked the person to try it",
@@ -48,7 +54,7 @@ BEFORE = (
 """What the agent had said last."""
 
 AFTER = (
-    cue(
+    _saying(
         "agent_conceded",
         1,
         "the agent conceded the point",
@@ -60,7 +66,7 @@ AFTER = (
         inconsistent|confus|wrong)|(?:crucial|important|key|good)\ (?:distinction|correction|clarification)|
         (?:rethink|reconsider|re-think)""",
     ),
-    cue(
+    _saying(
         "agent_faulted_work",
         1,
         "the agent found fault with the work",
@@ -68,7 +74,7 @@ AFTER = (
         correct)\w*|incorrect\w*|mismatch|too\ \w+|should(?:n['’]t|\ not)|(?:don['’]t|doesn['’]t)\ (?:need|work|
         belong|exist|match)|not\ (?:right|needed|correct)|broken|bug)\b""",
     ),
-    cue(
+    _saying(
         "agent_agreed",
         1,
         "the agent agreed to do it another way",
@@ -77,13 +83,13 @@ AFTER = (
         that\ makes\ (?:more\ )?sense|\bnow\ i\ (?:see|understand)|\bi\ see\b|(?:your|the)\ instinct|
         that\ (?:reframes|clarif|changes)""",
     ),
-    cue(
+    _saying(
         "agent_answered",
         -1,
         "the agent took it for a question",
         r"(?:good|great|excellent|fair)\ question|^(?:yes|no|short\ answer|honest(?:ly|\ answer)?)\b[ ,:—-]",
     ),
-    cue(
+    _saying(
         "agent_repaired",
         1,
         "the agent set out to repair something",
@@ -91,14 +97,14 @@ AFTER = (
         i(?:['’]|\ a)m)\ (?:now\ )?(?:fix|revert|undo|restor|correct|adjust|chang|simplif|remov|switch|mak|updat|
         replac|rework|tighten|harden)\w*|\bwrong\b|\bstill\b|doesn['’]t\ work""",
     ),
-    cue(
+    _saying(
         "agent_looked",
         -1,
         "the agent went to look at something",
         r"""(?:let\ me|i(?:['’]|\ wi)ll)\ (?:first\ )?(?:check|look|see|investigate|find|read|verify|dig|trace|
         examine|search|get|fetch|pull|review|explore|start)""",
     ),
-    cue(
+    _saying(
         "agent_revised",
         1,
         "the agent brought a revised version",
