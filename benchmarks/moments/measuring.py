@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from math import log
+from typing import Any, NamedTuple
 
 from benchmarks.moments.collecting import Example, Label
 from benchmarks.moments.fitting import Fit, fit
@@ -27,7 +28,18 @@ from handrail.learning.pushback_judge import Judge, ask
 _SMALL = 10
 SMALL_PROJECTS = "small projects"
 
+LIKELIHOODS = (0.60, 0.65, 0.70, 0.75, 0.80)
+"""What the step-in point could ask for."""
+
 Group = Callable[[Example], str]
+
+
+class Held(NamedTuple):
+    """An example that neither its fit nor the points have seen."""
+
+    example: Example
+    log_odds: float
+    points: Points
 
 
 def usable(examples: Iterable[Example], lang: str = "en") -> list[Example]:
@@ -76,23 +88,40 @@ def calibrated(examples: Sequence[Example], group: Group) -> tuple[Fit, Points]:
     return train(examples).scaled(slope, shift), points
 
 
-def nested(examples: Sequence[Example], group: Group, judge: Judge | None = None) -> dict[str, list[Outcome]]:
-    """What both points say of each example when fit and points come from the other groups only.
-
-    With a ``judge`` it says which candidates are step-ins, as it does in the product.
-    """
-    outcomes: dict[str, list[Outcome]] = {"candidate": [], "stepin": []}
+def held_out(examples: Sequence[Example], group: Group) -> list[Held]:
+    """Each example with its log-odds and the points, when fit, calibration and points come from other groups only."""
+    held: list[Held] = []
     for name in sorted({group(example) for example in examples}):
         learned, points = calibrated([example for example in examples if group(example) != name], group)
-        for example in examples:
-            if group(example) == name:
-                verdict = _verdict(learned.log_odds(example.features), points)
-                if judge is not None and example.turn is not None:
-                    verdict = ask(judge, example.turn, verdict)
-                truth = bool(example.is_stepin)
-                outcomes["candidate"].append(Outcome(example.project, verdict.is_candidate, truth))
-                outcomes["stepin"].append(Outcome(example.project, verdict.is_stepin, truth))
+        own = [example for example in examples if group(example) == name]
+        held.extend(Held(example, learned.log_odds(example.features), points) for example in own)
+    return held
+
+
+def outcomes_of(held: Sequence[Held], judge: Judge | None = None) -> dict[str, list[Outcome]]:
+    """What both points say of each turn. With a ``judge`` it says which candidates are step-ins, as in the product."""
+    outcomes: dict[str, list[Outcome]] = {"candidate": [], "stepin": []}
+    for example, log_odds, points in held:
+        verdict = _verdict(log_odds, points)
+        if judge is not None and example.turn is not None:
+            verdict = ask(judge, example.turn, verdict)
+        truth = bool(example.is_stepin)
+        outcomes["candidate"].append(Outcome(example.project, verdict.is_candidate, truth))
+        outcomes["stepin"].append(Outcome(example.project, verdict.is_stepin, truth))
     return outcomes
+
+
+def at_likelihoods(held: Sequence[Held]) -> dict[str, dict[str, float | None]]:
+    """Precision and recall where the step-in point asks for each of ``LIKELIHOODS``."""
+    rows: dict[str, dict[str, float | None]] = {}
+    for likelihood in LIKELIHOODS:
+        point = log(likelihood / (1 - likelihood))
+        flagged = [Outcome(turn.example.project, turn.log_odds >= point, bool(turn.example.is_stepin)) for turn in held]
+        rows[f"{likelihood:.2f}"] = {
+            "precision": _rounded(precision(flagged).value),
+            "recall": _rounded(recall(flagged).value),
+        }
+    return rows
 
 
 def _verdict(log_odds: float, points: Points) -> Verdict:
@@ -101,11 +130,13 @@ def _verdict(log_odds: float, points: Points) -> Verdict:
 
 def figures(examples: Sequence[Example], group: Group, judge: Judge | None = None) -> dict[str, Any]:
     """Precision and recall of both points with intervals, and the curve; the same with a ``judge``."""
+    held = held_out(examples, group)
     return {
         "turns": len(examples),
         "stepins": sum(bool(example.is_stepin) for example in examples),
         "groups": len({group(example) for example in examples}),
-        **{name: _rates(outcomes) for name, outcomes in nested(examples, group, judge).items()},
+        **{name: _rates(outcomes) for name, outcomes in outcomes_of(held, judge).items()},
+        "at_likelihoods": at_likelihoods(held),
         "curve": curve(scored_unseen(examples, group)),
     }
 
