@@ -185,7 +185,7 @@ class Store(Protocol[Native]):
     def discover(self) -> Iterator[SessionRef]:
         """Every session under the root, from heads and tails only.
 
-        A missing root holds none; an unreadable file is skipped.
+        A missing root holds none; a file that may not be read is listed as not whole.
         """
         ...
 

@@ -21,6 +21,7 @@ from handrail.harnesses.claude_code.codec import ClaudeCodeCodec, main_part
 from handrail.harnesses.claude_code.head import HARNESS_NAME, read_head, read_meta
 from handrail.harnesses.claude_code.wire import Native, Row, read_rows
 from handrail.harnesses.families.jsonl import Rows
+from handrail.harnesses.families.unreadable import unreadable_ref
 from handrail.transcripts.codec import Parts, SessionRef
 from handrail.transcripts.model import Parent, Transcript
 
@@ -193,6 +194,8 @@ def _read_ref(path: str, name: str, parent: Parent | None) -> SessionRef | None:
             if not S_ISREG(stat.st_mode):
                 return None
             ends = _read_ends(stream.fileno(), stat.st_size)
+    except PermissionError:
+        return unreadable_ref(HARNESS_NAME, path, name.removesuffix(".jsonl"), parent)
     except (OSError, ValueError):
         return None
     rows = read_rows(ends, "")

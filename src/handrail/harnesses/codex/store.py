@@ -22,6 +22,7 @@ from handrail.harnesses.codex.drafts import read_time
 from handrail.harnesses.codex.native import Rollout
 from handrail.harnesses.codex.sources import read_meta
 from handrail.harnesses.codex.wire import reader
+from handrail.harnesses.families.unreadable import unreadable_ref
 from handrail.transcripts.codec import SessionRef
 from handrail.transcripts.model import Transcript
 
@@ -129,6 +130,8 @@ def _read_ref(path: str) -> SessionRef | None:
     try:
         # Not waiting: a pipe of that name would be waited for without end.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except PermissionError:
+        return unreadable_ref("codex", path, _id_in_name(path))
     except OSError:
         return None
     try:
