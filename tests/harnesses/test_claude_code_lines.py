@@ -49,6 +49,32 @@ def test_a_reply_and_a_hook_summary_with_one_parent_are_one_line() -> None:
     assert ["go", "answer", "more"] == texts(rows.body())
 
 
+def test_a_reply_beside_a_hook_summary_stays_when_the_next_prompt_hangs_on_the_summary() -> None:
+    rows = Rows()
+    asked = rows.prompt("go")
+    rows.says(call("t1"), parent=asked)
+    rows.result("t1")
+    rows.says("answer")
+    rows.row("system", subtype="stop_hook_summary", parent=asked, uuid="S")
+    rows.prompt("next", parent="S")
+    rows.says("done")
+    assert ["go", "answer", "next", "done"] == texts(rows.body())
+    assert () == rows.branches()
+
+
+def test_a_prompt_beside_bookkeeping_is_still_a_rewind() -> None:
+    rows = Rows()
+    rows.prompt("go")
+    fork = rows.says("one")
+    rows.prompt("left", parent=fork)
+    rows.says("answer to left")
+    rows.row("system", subtype="turn_duration", parent=fork, uuid="S")
+    rows.prompt("taken", parent="S")
+    rows.says("done")
+    assert ["go", "one", "taken", "done"] == texts(rows.body())
+    assert [1] == [branch.human_turns for branch in rows.branches()]
+
+
 def test_a_rewind_is_a_branch_with_its_human_turns() -> None:
     rows = Rows()
     rows.prompt("go")

@@ -196,10 +196,11 @@ class _Tree:
                 responses.add(row.message.id)
                 calls.update([block.id for block in _blocks(row, "tool_use")])
         responses -= {None, ""}
+        passed = self._passed(line)
         while candidates:
             left = []
             for index in candidates:
-                if self._belongs(index, line, responses, calls):
+                if self._is_passed(index, passed) or self._belongs(index, line, responses, calls):
                     line.add(index)
                     calls.update(block.id for block in _blocks(self.rows[index], "tool_use"))
                 else:
@@ -207,6 +208,30 @@ class _Tree:
             if len(left) == len(candidates):
                 return
             candidates = left
+
+    def _passed(self, line: set[int]) -> dict[int, int]:
+        """By row of ``line`` that the line goes on from through bookkeeping: where it next says something.
+
+        A reply and a hook's summary may be written as two children of one row. What is said next hangs on the
+        summary, and nobody has left the reply.
+        """
+        rows, parents = self.rows, self.parents
+        passed: dict[int, int] = {}
+        following = len(rows)
+        for index in sorted(line, reverse=True):
+            if rows[index].is_talk:
+                following = index
+            elif parents[index] in line:
+                passed[parents[index]] = following
+        return passed
+
+    def _is_passed(self, index: int, passed: dict[int, int]) -> bool:
+        """Whether a reply, or what it led to, stands beside bookkeeping that the line went on from."""
+        until = passed.get(self.parents[index])
+        if until is None or index >= until or (self.rows[index].type == "user" and self._is_leaf(index)):
+            return False
+        passed[index] = until
+        return True
 
     def _belongs(self, index: int, line: set[int], responses: set[str | None], calls: set[str | None]) -> bool:
         row = self.rows[index]
