@@ -162,6 +162,11 @@ def test_a_cost_that_nobody_knows_is_not_run_past_in_silence() -> None:
     assert (result.end_reason, result.cost, result.requests) == (EndReason.MAX_COST, None, 1)
 
 
+def test_tokens_that_nobody_reports_are_not_run_past_in_silence() -> None:
+    result, _ = played([call("probe", value="a"), "never"], max_tokens=1_000)
+    assert (result.end_reason, result.requests) == (EndReason.MAX_TOKENS, 1)
+
+
 def test_row_73_max_seconds_counts_work_on_a_clock_that_never_goes_back() -> None:
     clock = ManualClock()
 

@@ -102,10 +102,19 @@ class Requests:
             pool.charge(_tokens(message.usage), cost)
         if reply.cost is None and self._writer.state.run is not None:
             self._writer.conversation.is_priced = False
-            if self._writer.state.run.limits.max_cost is not None:
-                # A bound that cannot be counted must not be run past in silence.
-                told = f"{model.info.name} has no known price"
-                await self._writer.record(ev.BoundReached(bound=Bound.MAX_COST, detail=told))
+        await self._stop_uncounted(reply, model.info.name)
+
+    async def _stop_uncounted(self, reply: ModelReply, name: str) -> None:
+        """A bound that cannot be counted must not be run past in silence: it counts as reached."""
+        run = self._writer.state.run
+        if run is None:
+            return
+        if reply.cost is None and run.limits.max_cost is not None:
+            told = f"{name} has no known price"
+            await self._writer.record(ev.BoundReached(bound=Bound.MAX_COST, detail=told))
+        elif reply.message.usage is None and run.limits.max_tokens is not None:
+            told = f"{name} reports no usage"
+            await self._writer.record(ev.BoundReached(bound=Bound.MAX_TOKENS, detail=told))
 
     async def _failed(self, problem: Exception, elapsed_s: float) -> None:
         failures = self._writer.conversation.failures + 1
