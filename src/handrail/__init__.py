@@ -57,6 +57,13 @@ if TYPE_CHECKING:
     from handrail.agents.tool import ToolOutput as ToolOutput
     from handrail.agents.tool import tool as tool
     from handrail.agents.work import Progress as Progress
+    from handrail.blueprints.points import Aborted as Aborted
+    from handrail.blueprints.points import Approved as Approved
+    from handrail.blueprints.points import Directed as Directed
+    from handrail.blueprints.points import Edited as Edited
+    from handrail.blueprints.points import InteractionPoint as InteractionPoint
+    from handrail.blueprints.points import InteractionStyle as InteractionStyle
+    from handrail.blueprints.points import Skipped as Skipped
     from handrail.errors import HandrailError as HandrailError
     from handrail.errors import TranscriptError as TranscriptError
     from handrail.harnesses import convert as convert
@@ -147,6 +154,7 @@ _HOMES = {
     ),
     "agents.tool": "Answer Question Tool ToolContext ToolError ToolOutput tool",
     "agents.work": "Progress",
+    "blueprints.points": "Aborted Approved Directed Edited InteractionPoint InteractionStyle Skipped",
     "errors": "HandrailError TranscriptError",
     "harnesses": "convert harness harness_names",
     "journal.events": "Event",
