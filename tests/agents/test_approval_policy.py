@@ -347,3 +347,9 @@ def test_a_malformed_call_is_never_put_before_a_person() -> None:
     assert got.refused is not None
     assert got.refused.refusal is not None
     assert (got.verdict, got.refused.refusal.kind) == (DENY, RefusalKind.NOT_RUN)
+
+
+def test_a_pattern_with_many_stars_is_decided_at_once() -> None:
+    hostile = "*".join("a" * 40) + "*b"
+    assert not matches(hostile, "a" * 100_000)
+    assert matches(hostile, "a" * 100_000 + "b")

@@ -172,15 +172,23 @@ def matches(pattern: str, text: str) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"(\\.|\*+)", pattern, flags=re.DOTALL)
-    translated = (_translated(part) for part in parts)
-    return re.compile("".join(translated), re.DOTALL)
+    first, *others = _between_stars(pattern)
+    if not others:
+        return re.compile(first, re.DOTALL)
+    # Where a star ends is decided once, at the first place that fits, so no pattern can take for ever.
+    middle = "".join(f"(?>.*?{part})" for part in others[:-1])
+    return re.compile(f"{first}{middle}.*{others[-1]}", re.DOTALL)
 
 
-def _translated(part: str) -> str:
-    if part and not part.strip("*"):
-        return ".*"
-    return re.escape(part[1:] if part in {"\\*", "\\\\"} else part)
+def _between_stars(pattern: str) -> list[str]:
+    """The regular expressions of what stands between the runs of stars; a star after a backslash is text."""
+    parts = [""]
+    for piece in re.findall(r"\\.|\*+|.", pattern, re.DOTALL):
+        if piece.startswith("*"):
+            parts.append("")
+        else:
+            parts[-1] += re.escape(piece[1:] if piece in {"\\*", "\\\\"} else piece)
+    return parts
 
 
 def escaped(text: str) -> str:
