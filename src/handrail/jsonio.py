@@ -21,6 +21,12 @@ _canonical = msgspec.json.Encoder(order="sorted")
 
 BOM = b"\xef\xbb\xbf"
 MAX_DEPTH_ERROR = "nested too deeply"
+MAX_DEPTH = 500
+"""How deep what is written may be nested. How deep can be read depends on how deep the reader itself is called: about
+1,000 levels at most; what is written within this bound can be read from anywhere."""
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BRACKET = re.compile(rb"[][{}]")
 
 
 class NotJson(ValueError):
@@ -72,6 +78,17 @@ def canonical(value: Any) -> bytes:
     if b"null" in spelled and _has_no_number(msgspec.to_builtins(value, str_keys=True)):
         raise ValueError("a float that is no number has no canonical spelling")
     return spelled
+
+
+def is_deep(encoded: bytes) -> bool:
+    """Whether the JSON text ``encoded`` is nested deeper than ``MAX_DEPTH``."""
+    if encoded.count(b"[") + encoded.count(b"{") <= MAX_DEPTH:
+        return False
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(_STRING.sub(b"", encoded)):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest > MAX_DEPTH
 
 
 def _has_no_number(value: Any) -> bool:

@@ -71,19 +71,30 @@ class Crash(BaseException):
 
 
 class Crashing(MemoryJournal):
-    """A journal whose process dies at the append of a chosen kind of event; what was appended before stays."""
+    """A journal whose process dies at the append of a chosen kind of event; what was appended before stays.
+
+    Nothing is appended any more until another process takes over.
+    """
 
     def __init__(self, kind: type, *, is_written: bool) -> None:
         super().__init__()
         self._kind: type | None = kind
         self._is_written = is_written
+        self._is_dead = False
+
+    async def take_over(self, session: str) -> int:
+        self._is_dead = False
+        return await super().take_over(session)
 
     async def append(self, session: str, expected_seq: int, epoch: int, events: Any) -> None:
+        if self._is_dead:
+            raise Crash
         is_here = self._kind is not None and any(isinstance(event.body, self._kind) for event in events)
         if not is_here or self._is_written:
             await super().append(session, expected_seq, epoch, events)
         if is_here:
             self._kind = None
+            self._is_dead = True
             raise Crash
 
 

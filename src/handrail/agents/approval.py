@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handrail import jsonio
-from handrail.agents.cancellation import CancellationToken, Cancelled, within
+from handrail.agents.cancellation import CancellationToken, Cancelled, CancelledItself, within
+from handrail.agents.containment import Raised, contained, misfit, spellable
 from handrail.agents.permissions import Grant, Rule, Scope, Verdict
 from handrail.agents.threads import in_thread
 from handrail.agents.tool import ToolOutput
@@ -141,29 +142,29 @@ async def seek(
     if approver is None:
         return _auto("approval", "it needs a person's approval, and there is nobody to ask")
     try:
-        reply = await within(cancellation.guard(_put(approver, request)), timeout_s)
+        reply = await within(cancellation.guard(contained(_put(approver, request))), timeout_s)
     except Cancelled as problem:
         return Settled(outcome=AskOutcome.WITHDRAWN, by=Actor(ActorKind.DRIVER, "cancellation"), reason=str(problem))
     except TimeoutError:
         return Settled(outcome=AskOutcome.TIMED_OUT, by=Actor(ActorKind.DRIVER, "deadline"))
-    return _settled(reply, request)
+    except CancelledItself as problem:
+        return _auto("approver", f"the approver failed: {problem}")
+    if isinstance(reply, Raised):
+        return _auto("approver", f"the approver failed: {reply.told}")
+    return _settled(reply.value, request)
 
 
 async def _put(approver: ApproverLike, request: ApprovalRequest) -> object:
-    """The one place where what an approver raises is caught; a failure is given back as the exception."""
     ask: Callable[[ApprovalRequest], object] = approver if callable(approver) else approver.approve
-    try:
-        given = ask(request) if inspect.iscoroutinefunction(ask) else await in_thread(ask, request)
-        return await given if inspect.isawaitable(given) else given
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - other people's code; it counts as no answer
-        return problem
+    given = ask(request) if inspect.iscoroutinefunction(ask) else await in_thread(ask, request)
+    return await given if inspect.isawaitable(given) else given
 
 
 def _settled(reply: object, request: ApprovalRequest) -> Settled:
-    if isinstance(reply, BaseException):
-        return _auto("approver", f"the approver failed: {type(reply).__name__}: {reply}")
     if not isinstance(reply, Approve | Deny | ApproveEdited):
         return _auto("approver", f"the approver gave no answer but {type(reply).__name__}")
+    if problem := misfit(reply):
+        return _auto("approver", f"the approver's answer does not fit: {problem}")
     if reply.digest not in (None, request.digest):
         return _auto("approval", "the answer was given to something else than what is asked")
     if digest_of(request.tool, request.input) != request.digest:
@@ -174,6 +175,7 @@ def _settled(reply: object, request: ApprovalRequest) -> Settled:
         case Approve():
             return Settled(outcome=AskOutcome.ANSWERED, by=reply.by, reply=reply, reason=reply.comment)
         case ApproveEdited():
+            reply = replace(reply, input=spellable(reply.input))
             return Settled(outcome=AskOutcome.ANSWERED, by=reply.by, reply=reply, reason=reply.reason)
 
 

@@ -17,7 +17,8 @@ import msgspec
 from handrail import ids, jsonio
 from handrail.agents.admission import Admission, admit
 from handrail.agents.approval import ApprovalRequest, ApproveEdited, Settled, digest_of, seek
-from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.cancellation import CancellationToken, Cancelled, CancelledItself
+from handrail.agents.containment import Raised, contained, misfit
 from handrail.agents.permissions import Verdict
 from handrail.agents.taint import ALL_TRAITS
 from handrail.agents.threads import in_thread
@@ -242,7 +243,7 @@ def _answer_of(closed: ev.AskClosed, by: Actor) -> Answer:
 
 
 async def _put(answerer: Any, question: Question, token: CancellationToken) -> Answer | None:
-    """The one place where what an answerer raises is caught: it counts as no answer. None when it was taken back."""
+    """The answer; what goes wrong with an answerer counts as none. None when it was taken back."""
     if answerer is None:
         return Answer(refusal=Refusal(RefusalKind.BLOCKED, "answerer", "there is nobody to ask"))
 
@@ -251,13 +252,19 @@ async def _put(answerer: Any, question: Question, token: CancellationToken) -> A
         return await given if inspect.isawaitable(given) else given
 
     try:
-        answer = await token.guard(ask())
+        put = await token.guard(contained(ask()))
     except Cancelled:
         return None
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - other people's code; it counts as no answer
-        told = f"the answerer failed: {type(problem).__name__}: {problem}"
-        return Answer(refusal=Refusal(RefusalKind.BLOCKED, "answerer", told))
-    if not isinstance(answer, Answer):
-        told = f"the answerer gave no answer but {type(answer).__name__}"
-        return Answer(refusal=Refusal(RefusalKind.BLOCKED, "answerer", told))
-    return answer
+    except CancelledItself as problem:
+        return _no_answer(f"the answerer failed: {problem}")
+    if isinstance(put, Raised):
+        return _no_answer(f"the answerer failed: {put.told}")
+    if not isinstance(put.value, Answer):
+        return _no_answer(f"the answerer gave no answer but {type(put.value).__name__}")
+    if misfits := misfit(put.value):
+        return _no_answer(f"the answerer's answer does not fit: {misfits}")
+    return put.value
+
+
+def _no_answer(told: str) -> Answer:
+    return Answer(refusal=Refusal(RefusalKind.BLOCKED, "answerer", told))

@@ -13,8 +13,9 @@ from typing import Any
 from msgspec import Struct
 
 from handrail import registry
-from handrail.agents.cancellation import CancellationToken
+from handrail.agents.cancellation import CancellationToken, CancelledItself
 from handrail.agents.compose import BadDecision, Opinion, failed_opinion, opinion_of
+from handrail.agents.containment import Raised, contained, misfit
 from handrail.agents.conversation import CallRecord, Conversation
 from handrail.agents.options import OnError
 from handrail.agents.strategy import (
@@ -119,35 +120,36 @@ async def _ask(one: Enlisted, context: RoundContext, asking: Asking, cancellatio
     problem: BaseException
     try:
         async with asyncio.timeout(asking.timeout_s):
-            answer = await cancellation.guard(_put(one, context))
+            answer = await cancellation.guard(contained(_put(one, context)))
     except TimeoutError:
         problem = TimeoutError(f"no decision within {asking.timeout_s:g} seconds")
+    except CancelledItself as bad:
+        problem = bad
     else:
         elapsed_s = asking.clock.monotonic_s() - began
-        if isinstance(answer, _Raised):
+        if isinstance(answer, Raised):
             problem = answer.problem
         else:
             try:
-                return opinion_of(one.name, answer, elapsed_s, asking.check, asking.finish)
-            except BadDecision as bad:
+                return _fitting(opinion_of(one.name, answer.value, elapsed_s, asking.check, asking.finish))
+            except Exception as bad:  # noqa: BLE001 - what is in a decision was made by other people's code as well
                 problem = bad
     elapsed_s = asking.clock.monotonic_s() - began
     return failed_opinion(one.name, problem, elapsed_s, _CHOICE_ON_ERROR[asking.on_error])
 
 
-class _Raised(Struct, frozen=True):
-    problem: BaseException
+def _fitting(opinion: Opinion) -> Opinion:
+    if problem := misfit(opinion.contribution):
+        raise BadDecision(f"{opinion.contribution.strategy} decided what does not fit: {problem}")
+    return opinion
 
 
 async def _put(one: Enlisted, context: RoundContext) -> object:
-    """The one place where what a strategy raises is caught; plain functions run in a thread."""
-    try:
-        if inspect.iscoroutinefunction(one.ask):
-            return await one.ask(context)
-        given = await in_thread(one.ask, context)
-        return await given if isinstance(given, Awaitable) else given
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - other people's code; its error policy says what follows
-        return _Raised(problem)
+    """Its answer; plain functions run in a thread."""
+    if inspect.iscoroutinefunction(one.ask):
+        return await one.ask(context)
+    given = await in_thread(one.ask, context)
+    return await given if isinstance(given, Awaitable) else given
 
 
 # The question ----------------------------------------------------------------------------------------------

@@ -26,6 +26,15 @@ class Cancelled(HandrailError):
     code = "cancelled"
 
 
+class CancelledItself(HandrailError):
+    """Work was cancelled by nobody but its own code."""
+
+    code = "cancelled_itself"
+
+    def __init__(self) -> None:
+        super().__init__("it cancelled itself")
+
+
 class CancellationToken:
     """Thread-safe and one-way. Children are cancelled with their parent, never the other way round."""
 
@@ -118,6 +127,7 @@ class CancellationToken:
     async def guard(self, work: Awaitable[Value]) -> Value:
         """The value of ``work``; ``Cancelled`` as soon as the token is, after ``work`` was cancelled and has ended.
 
+        ``CancelledItself`` where nobody but its own code ended it, so that this is not taken for the caller's end.
         Work that does not end when it is cancelled is left behind after ``ENDING_GRACE_S``.
         """
         task = asyncio.ensure_future(work)
@@ -129,7 +139,7 @@ class CancellationToken:
             await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
             if self._reason is not None and (not task.done() or task.cancelled()):
                 raise Cancelled(self._reason)
-            return task.result()
+            return _value(task)
         finally:
             forget()
             await end(task)
@@ -151,13 +161,22 @@ async def end(task: asyncio.Future[Value]) -> None:
         task.add_done_callback(lambda left: left.cancelled() or left.exception())
 
 
+def _value(task: asyncio.Future[Value]) -> Value:
+    if task.cancelled():
+        raise CancelledItself
+    return task.result()
+
+
 async def within(work: Awaitable[Value], timeout_s: float | None) -> Value:
-    """The value of ``work``; ``TimeoutError`` once ``timeout_s`` (None: no limit) is over and ``work`` was ended."""
+    """The value of ``work``; ``TimeoutError`` once ``timeout_s`` (None: no limit) is over and ``work`` was ended.
+
+    ``CancelledItself`` as with ``CancellationToken.guard``.
+    """
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait({task}, timeout=timeout_s)
         if not task.done():
             raise TimeoutError(f"no result within {timeout_s:g} seconds")
-        return task.result()
+        return _value(task)
     finally:
         await end(task)

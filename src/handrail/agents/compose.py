@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-import msgspec
 from msgspec import Struct
 
+from handrail import jsonio
+from handrail.agents.containment import told, words_of
 from handrail.agents.content import blocks_of
 from handrail.agents.strategy import (
     Continue,
@@ -103,8 +104,9 @@ def opinion_of(
         case Finish(value=value):
             return Opinion(contribution=said(), output=finish(value))
         case Fail(error=error):
-            cause = error if isinstance(error, BaseException) else None
-            return Opinion(contribution=said(note=str(error) or type(error).__name__), error=cause)
+            if isinstance(error, BaseException):
+                return Opinion(contribution=said(note=words_of(error) or told(error)), error=error)
+            return Opinion(contribution=said(note=error))
         case Pause(question=question):
             return Opinion(contribution=said(note=question))
     raise BadDecision(f"{strategy} returned {type(decision).__name__}, which is no round decision")
@@ -116,9 +118,9 @@ def _adjustment(adjust: RoundAdjustment, check: Callable[[RoundAdjustment], Adju
 
 def failed_opinion(strategy: str, problem: BaseException, elapsed_s: float, choice: Choice) -> Opinion:
     """The opinion of a strategy that raised or timed out; ``choice`` is what becomes of the run (its error policy)."""
-    told = f"{type(problem).__name__}: {problem}".rstrip(": ")
-    note = None if choice is Choice.CONTINUE else f"the strategy {strategy} failed: {told}"
-    contribution = Contribution(strategy=strategy, choice=choice, error=told, note=note, elapsed_s=elapsed_s)
+    error = told(problem)
+    note = None if choice is Choice.CONTINUE else f"the strategy {strategy} failed: {error}"
+    contribution = Contribution(strategy=strategy, choice=choice, error=error, note=note, elapsed_s=elapsed_s)
     return Opinion(contribution=contribution, error=problem)
 
 
@@ -180,6 +182,6 @@ def _adjusted(one: Contribution) -> tuple[ev.Adjusted, ...]:
 def as_json(value: object) -> Json:
     """``value`` as plain JSON; ``BadDecision`` for what has no spelling."""
     try:
-        return msgspec.to_builtins(value, str_keys=True)
-    except (TypeError, ValueError, OverflowError) as problem:
+        return jsonio.decode(jsonio.encode(value))
+    except (TypeError, ValueError, OverflowError, RecursionError) as problem:
         raise BadDecision(f"{type(value).__name__} cannot be an output: {problem}") from problem

@@ -11,10 +11,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from handrail.agents.cancellation import CancellationToken, Cancelled, end
+from handrail.agents.containment import Gave, contained, misfit, spellable, told, words_of
 from handrail.agents.paging import READER, limited
 from handrail.agents.tool import Tool, ToolContext, ToolError, ToolOutput
 from handrail.transcripts.calls import render_call
 from handrail.transcripts.model import Json, Refusal, RefusalKind, ToolUse
+
+_CANCELLED_ITSELF = "it cancelled itself"
 
 
 async def execute(call: ToolUse, tool: Tool, context: ToolContext) -> ToolOutput:
@@ -81,7 +84,7 @@ def _fire(fired: asyncio.Future[str], reason: str) -> None:
 
 
 def _ended(tool: Tool, task: asyncio.Task[ToolOutput], cancellation: CancellationToken) -> ToolOutput:
-    output = _failed(tool, "it cancelled itself") if task.cancelled() else task.result()
+    output = _failed(tool, _CANCELLED_ITSELF) if task.cancelled() else task.result()
     if output.is_error and output.refusal is None and cancellation.is_cancelled:
         # It failed because it was told to end, which it had a way to notice before its task was cancelled.
         return _interrupted_output(tool, cancellation.reason or "cancelled")
@@ -90,14 +93,28 @@ def _ended(tool: Tool, task: asyncio.Task[ToolOutput], cancellation: Cancellatio
 
 async def _contained(tool: Tool, input: Json, context: ToolContext) -> ToolOutput:
     """The one place where what a tool raises is caught."""
-    try:
-        return await tool.run(input, context)
-    except ToolError as problem:
-        return ToolOutput(str(problem), is_error=True, is_external=problem.is_external)
-    except Cancelled as problem:
-        return _interrupted_output(tool, str(problem))
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - other people's code must not end the run
-        return _failed(tool, f"{type(problem).__name__}: {problem}".rstrip(": "))
+    ran = await contained(tool.run(input, context))
+    if isinstance(ran, Gave):
+        return _checked(tool, ran.value)
+    match ran.problem:
+        case ToolError() as problem:
+            return ToolOutput(words_of(problem), is_error=True, is_external=problem.is_external)
+        case Cancelled() as problem:
+            return _interrupted_output(tool, words_of(problem))
+        case asyncio.CancelledError():
+            return _failed(tool, _CANCELLED_ITSELF)
+        case problem:
+            return _failed(tool, told(problem))
+
+
+def _checked(tool: Tool, given: object) -> ToolOutput:
+    """What a handler gave, made storable; a failure where that cannot be an output."""
+    if not isinstance(given, ToolOutput):
+        return _failed(tool, f"it gave no output but {type(given).__name__}")
+    output = replace(given, content=spellable(given.content), details=spellable(given.details))
+    if problem := misfit(replace(output, content="", details=None)):
+        return _failed(tool, f"its output does not fit: {problem}")
+    return output
 
 
 def _failed(tool: Tool, what: str) -> ToolOutput:

@@ -17,7 +17,8 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from handrail import jsonio
-from handrail.agents.cancellation import within
+from handrail.agents.cancellation import CancelledItself, within
+from handrail.agents.containment import Gave, Raised, contained, misfit, spellable
 from handrail.agents.permissions import matches
 from handrail.agents.process import run_process
 from handrail.agents.threads import in_thread
@@ -113,33 +114,42 @@ def _is_meant(hook: Hook, tool: str) -> bool:
 async def run_hook(hook: Hook, call: HookCall) -> HookOutcome:
     """What ``hook`` says about ``call``; nothing but the task's own cancelling comes out of it."""
     try:
-        reply = await within(_put(hook, call), hook.timeout_s)
+        put = await within(contained(_put(hook, call)), hook.timeout_s)
     except TimeoutError:
         return _error(hook, f"no answer within {hook.timeout_s:g} seconds")
-    match reply:
+    except CancelledItself as problem:
+        return _error(hook, str(problem))
+    return _outcome(hook, call, put)
+
+
+def _outcome(hook: Hook, call: HookCall, put: Gave[object] | Raised) -> HookOutcome:
+    if isinstance(put, Raised):
+        return _error(hook, put.told)
+    match put.value:
         case None | Pass():
             return HookOutcome(hook=hook.name, verdict=HookVerdict.ALLOW)
         case Block(reason=reason):
-            return HookOutcome(hook=hook.name, verdict=HookVerdict.DENY, reason=reason)
+            return _fitting(hook, HookOutcome(hook=hook.name, verdict=HookVerdict.DENY, reason=reason))
         case Rewrite(becomes=becomes, reason=reason):
             if call.event is HookEvent.PRE_TOOL_USE and not isinstance(becomes, dict):
                 return _error(hook, "the rewritten input is no object")
-            return HookOutcome(hook=hook.name, verdict=HookVerdict.REWRITE, reason=reason, becomes=becomes)
-        case Exception() | SystemExit():
-            return _error(hook, f"{type(reply).__name__}: {reply}")
-        case _:
+            becomes = spellable(becomes)
+            rewritten = HookOutcome(hook=hook.name, verdict=HookVerdict.REWRITE, reason=reason, becomes=becomes)
+            return _fitting(hook, rewritten)
+        case reply:
             return _error(hook, f"it answered with {type(reply).__name__}")
 
 
+def _fitting(hook: Hook, outcome: HookOutcome) -> HookOutcome:
+    problem = misfit(outcome)
+    return outcome if problem is None else _error(hook, f"its answer does not fit: {problem}")
+
+
 async def _put(hook: Hook, call: HookCall) -> object:
-    """The one place where what a hook raises is caught; a failure is given back as the exception."""
     # Its own copy: a hook that changes what it is shown must say so by a rewrite.
     shown = replace(call, input=jsonio.decode(jsonio.encode(call.input)))
-    try:
-        given = hook.ask(shown) if inspect.iscoroutinefunction(hook.ask) else await in_thread(hook.ask, shown)
-        return await given if inspect.isawaitable(given) else given
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - other people's code; it counts as a no
-        return problem
+    given = hook.ask(shown) if inspect.iscoroutinefunction(hook.ask) else await in_thread(hook.ask, shown)
+    return await given if inspect.isawaitable(given) else given
 
 
 def _error(hook: Hook, reason: str) -> HookOutcome:

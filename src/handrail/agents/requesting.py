@@ -7,10 +7,11 @@ from contextlib import aclosing
 from datetime import timedelta
 
 from handrail import ids
-from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.cancellation import CancellationToken, Cancelled, CancelledItself
+from handrail.agents.containment import Gave, Raised, contained, words_of
+from handrail.agents.replies import recordable
 from handrail.agents.work import Work, offered_names
 from handrail.agents.writer import Writer
-from handrail.harnesses.families.writable import writable
 from handrail.journal import events as ev
 from handrail.journal.effects import CallModel
 from handrail.journal.vocabulary import Actor, ActorKind, Adjustment, Bound
@@ -51,23 +52,26 @@ class Requests:
         await self._writer.record(*delivered, requested)
         began = self._work.clock.monotonic_s()
         try:
-            reply = await self._reply(model, self._request(effect), cancellation)
-        except Cancelled:
+            # Raced with the token: a model that does not heed it is ended all the same.
+            got = await cancellation.guard(contained(self._reply(model, self._request(effect), cancellation)))
+        except (Cancelled, CancelledItself) as problem:
+            got = Raised(problem)
+        elapsed_s = self._work.clock.monotonic_s() - began
+        if isinstance(got, Gave):
+            await self._replied(got.value, model, elapsed_s)
+        elif isinstance(got.problem, Cancelled) and cancellation.is_cancelled:
             await self._take_inbox()
-            elapsed_s = self._work.clock.monotonic_s() - began
             await self._writer.record(
                 ev.ModelFailed(error=cancellation.reason or "cut off", is_interrupted=True, elapsed_s=elapsed_s)
             )
-        except Exception as problem:  # noqa: BLE001 - a model is other people's code; recorded, and raised at the end
-            await self._failed(problem, self._work.clock.monotonic_s() - began)
         else:
-            await self._replied(reply, model, self._work.clock.monotonic_s() - began)
+            await self._failed(got.problem, elapsed_s)
 
     async def _reply(self, model: Model, request: ModelRequest, cancellation: CancellationToken) -> ModelReply:
         async with aclosing(model.stream(request, cancellation)) as stream:
             async for item in stream:
                 if isinstance(item, ModelReply):
-                    return item
+                    return recordable(item)
                 self._work.show(item)
         raise MalformedReply(f"{model.info.name} ended its stream without a reply")
 
@@ -94,8 +98,7 @@ class Requests:
         return self._offered[names]
 
     async def _replied(self, reply: ModelReply, model: Model, elapsed_s: float) -> None:
-        message = writable(reply.message, 0, [])
-        cost = reply.cost or 0.0
+        message, cost = reply.message, reply.cost or 0.0
         replied = ev.ModelReplied(message=message, elapsed_s=elapsed_s, cost=cost)
         await self._writer.record(replied, by=Actor(ActorKind.MODEL, model.info.name))
         for pool in (*self._work.options.pools, self._work.purse):
@@ -116,7 +119,7 @@ class Requests:
             told = f"{name} reports no usage"
             await self._writer.record(ev.BoundReached(bound=Bound.MAX_TOKENS, detail=told))
 
-    async def _failed(self, problem: Exception, elapsed_s: float) -> None:
+    async def _failed(self, problem: BaseException, elapsed_s: float) -> None:
         failures = self._writer.conversation.failures + 1
         delay_s = None
         if isinstance(problem, ModelError):
@@ -128,7 +131,7 @@ class Requests:
         retry_at = None if delay_s is None else self._work.clock.now() + timedelta(seconds=delay_s)
         code = problem.code if isinstance(problem, ModelError) else type(problem).__name__
         await self._writer.record(
-            ev.ModelFailed(error=str(problem) or code, code=code, retry_at=retry_at, elapsed_s=elapsed_s)
+            ev.ModelFailed(error=words_of(problem) or code, code=code, retry_at=retry_at, elapsed_s=elapsed_s)
         )
 
 

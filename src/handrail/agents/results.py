@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from handrail import jsonio
+from handrail.agents.containment import spellable
 from handrail.agents.conversation import CallRecord
 from handrail.agents.execution import not_run
 from handrail.agents.taint import CLEAN
@@ -13,7 +14,9 @@ from handrail.agents.writer import Said
 from handrail.journal import events as ev
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind
 from handrail.transcripts.calls import render_call
-from handrail.transcripts.model import Author, Block, Decision, Json, Taint, Text
+from handrail.transcripts.model import Artifact, Author, Block, Image, Taint, Text
+
+_RIDING = (Text, Image, Artifact)
 
 
 def cut_off(name: str) -> ToolOutput:
@@ -47,15 +50,15 @@ def finished(
         taint=taint,
         output=content if is_end else None,
         details=spellable(output.details),
-        beside=tuple(_beside(block, name) for block in output.beside if not _is_a_persons(block)),
+        beside=tuple(_beside(block, name) for block in output.beside if _may_ride(block)),
         elapsed_s=elapsed_s,
     )
     return event, by or (Actor(ActorKind.TOOL, name) if output.refusal is None else DRIVER)
 
 
-def _is_a_persons(block: Block) -> bool:
-    """What a person answered is in the journal as their answer; no tool speaks for them."""
-    return isinstance(block, Decision) or (isinstance(block, Text) and block.author is Author.PERSON)
+def _may_ride(block: Block) -> bool:
+    """What a person answered is in the journal as their answer, no tool speaks for them; nor can it call or answer."""
+    return isinstance(block, _RIDING) and not (isinstance(block, Text) and block.author is Author.PERSON)
 
 
 def _beside(block: Block, name: str) -> Block:
@@ -67,13 +70,3 @@ def with_note(output: ToolOutput, record: CallRecord) -> ToolOutput:
     _, input = render_call(record.becomes)
     note = f"[This ran with other arguments than asked for: {jsonio.encode(input).decode()}]"
     return replace(output, content=f"{note}\n{output.content}") if isinstance(output.content, str) else output
-
-
-def spellable(value: Json) -> Json:
-    """``value`` as JSON that has a spelling: numbers that are none become null, what is no JSON becomes its text."""
-    if value is None or isinstance(value, str):
-        return value
-    try:
-        return jsonio.decode(jsonio.encode(value))
-    except TypeError:
-        return str(value)

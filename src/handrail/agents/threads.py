@@ -47,6 +47,9 @@ async def in_thread(function: Callable[P, Value], *args: P.args, **kwargs: P.kwa
 
     _WORKERS.run(work)
     value, raised = await ended
+    if isinstance(raised, KeyboardInterrupt):
+        # Ctrl-C comes to the main thread alone; raised here on, this one would end the loop and all it runs.
+        raise RuntimeError("KeyboardInterrupt was raised in a thread") from raised
     if raised is not None:
         raise raised
     return value  # type: ignore[no-any-return]

@@ -15,7 +15,10 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
 from handrail.agents.cancellation import CancellationToken
+from handrail.agents.containment import told
+from handrail.agents.regions import Regions
 from handrail.errors import HandrailError, MissingExtra
+from handrail.journal.vocabulary import RegionEntry
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Block, Json, Refusal, Taint
 
@@ -48,7 +51,8 @@ class ToolOutput(Struct, frozen=True, omit_defaults=True):
     ``image``) for mixed output. ``details`` is for hosts and hooks and is never sent to a model. ``is_external``
     says that words in it came from outside. ``refusal`` says that the call was not carried out, or that its outcome
     is unknown. ``beside`` holds blocks that ride next to the result in the same delivery: a person's answer, a
-    decision.
+    decision. ``regions`` holds context regions that the call changed, by name, each with all it holds now; a call that
+    failed changes none.
     """
 
     content: Json = ""
@@ -57,6 +61,7 @@ class ToolOutput(Struct, frozen=True, omit_defaults=True):
     is_external: bool = False
     refusal: Refusal | None = None
     beside: tuple[Block, ...] = ()
+    regions: Mapping[str, tuple[RegionEntry, ...]] = {}
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -100,7 +105,8 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     ``environment`` is what child processes get (None: what this process has). ``emit`` shows progress to whoever
     watches, ``ask`` puts a question to a person, ``spawn`` runs a sub-agent; each is None where there is none.
     ``limits`` say how much of a result is shown, ``shelf`` keeps the full text of one that is longer.
-    ``taint`` is what had entered the conversation when the call was made.
+    ``taint`` is what had entered the conversation when the call was made. ``regions`` are the context regions of the
+    stage, None where it has none.
     """
 
     call_id: str
@@ -113,6 +119,7 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     shelf: ResultShelf | None = None
     limits: ResultLimits = ResultLimits()
     taint: Taint = Taint()
+    regions: Regions | None = None
 
 
 Handler = Callable[[Any, ToolContext], Awaitable[ToolOutput]]
@@ -138,6 +145,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     ``is_parallel``: calls of it may run at the same time as others. ``is_twice_safe``: a call that was started and
     never finished may be run again. ``is_terminal``: a call of it that succeeds ends the run; it is never parallel,
     whatever was said. ``timeout_s`` None means no limit. ``function`` is the Python function it was made of, if any.
+    ``needs_regions``: it is of use only where there are context regions, and is offered nowhere else.
     """
 
     spec: ToolSpec
@@ -149,6 +157,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     is_terminal: bool = False
     timeout_s: float | None = None
     function: Callable[..., Any] | None = None
+    needs_regions: bool = False
 
     def __post_init__(self) -> None:
         if self.is_terminal and self.is_parallel:
@@ -164,7 +173,7 @@ class Tool(Struct, frozen=True, kw_only=True):
         try:
             return self.check(input)
         except Exception as problem:  # noqa: BLE001 - other people's code; what cannot be checked must not run
-            return (f"it could not be checked: {type(problem).__name__}: {problem}",)
+            return (f"it could not be checked: {told(problem)}",)
 
     async def run(self, input: Json, context: ToolContext) -> ToolOutput:
         """Run a call whose input has no problems. ``agents.execution.execute`` is what puts the walls around it."""
