@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from handrail.transcripts.model import Block
+from handrail.transcripts.model import Block, Taint
 
 
 class ActorKind(StrEnum):
@@ -211,3 +211,18 @@ class HookVerdict(StrEnum):
     DENY = "deny"
     REWRITE = "rewrite"
     ERROR = "error"
+
+
+class RegionEntry(Struct, frozen=True, omit_defaults=True):
+    """One piece of a context region.
+
+    ``key`` names it in a keyed region. ``number`` numbers it in a checklist, where it is never used again, and
+    ``is_done`` ticks it off. ``taint`` is what its text may have come from, ``by`` who wrote it.
+    """
+
+    text: str
+    key: str | None = None
+    number: int | None = None
+    is_done: bool = False
+    taint: Taint = Taint()
+    by: Actor | None = None
