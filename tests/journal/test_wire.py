@@ -16,6 +16,7 @@ from handrail.journal import events as ev
 from handrail.journal.fold import SESSION_HANDLERS
 from handrail.journal.fold_calls import CALL_HANDLERS
 from handrail.journal.fold_runs import RUN_HANDLERS
+from handrail.journal.fold_stages import STAGE_HANDLERS
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, EndReason, Limits
 from handrail.journal.wire import KIND_OF, NotAnEvent, decode_event, digest, encode_event
 from handrail.testing.strategies import json_values
@@ -23,11 +24,12 @@ from handrail.testing.strategies import json_values
 AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 STORED_NAMES = """
-adjusted ask_closed ask_opened ask_reminded bound_reached boundary_decided cancel_requested child_ended child_spawned
-compacted compaction_failed document_edited driver_took_over entry_refused hook_ran injected input_delivered
-input_received input_returned interrupted message_imported model_failed model_replied model_requested point_routed
-prompt_given rewound run_ended run_started session_opened session_titled stage_entered stage_left stop_requested
-taint_raised tool_finished tool_outcome_unknown tool_requested tool_rewritten tool_started
+adjusted ask_closed ask_opened ask_reminded ask_voted blueprint_frozen bound_reached boundary_decided cancel_requested
+child_ended child_spawned compacted compaction_failed document_edited driver_took_over edge_asked entry_refused
+fan_out_planned hook_ran injected input_delivered input_received input_returned interrupted message_imported
+model_failed model_replied model_requested pause_requested point_routed prompt_given region_written resume_requested
+rewound run_ended run_started session_opened session_titled stage_entered stage_left stop_requested taint_raised
+tool_finished tool_outcome_unknown tool_requested tool_rewritten tool_started
 """
 
 
@@ -36,7 +38,7 @@ def test_the_stored_names_never_change() -> None:
 
 
 def test_every_kind_is_folded() -> None:
-    handled = {*SESSION_HANDLERS, *RUN_HANDLERS, *CALL_HANDLERS, ev.AskClosed}
+    handled = {*SESSION_HANDLERS, *RUN_HANDLERS, *CALL_HANDLERS, *STAGE_HANDLERS, ev.AskClosed, ev.AskVoted}
     assert handled == set(ev.KINDS)
 
 

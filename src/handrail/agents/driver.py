@@ -18,11 +18,13 @@ from handrail.agents.calls import Calls
 from handrail.agents.cancellation import CancellationToken, Cancelled
 from handrail.agents.compose import composed, consequences
 from handrail.agents.inbox import Inbox
+from handrail.agents.opening import NotStartable
 from handrail.agents.requesting import Requests, model_of
 from handrail.agents.work import Activity, Work
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
 from handrail.journal.effects import (
+    Advance,
     CallModel,
     Compact,
     Decide,
@@ -120,6 +122,8 @@ class Driver:
                 await self._unless_cut(self._compact(effect, token))
             case WaitUntil():
                 await self._wait(effect)
+            case Advance():
+                await self._advance(effect)
             case End():
                 await self._end(effect)
             case _:
@@ -144,6 +148,13 @@ class Driver:
         asked = (self.asks.pause(decided.note or ""),) if decided.choice is Choice.PAUSE else ()
         by = Actor(ActorKind.STRATEGY, ", ".join(decided.by) or None)
         await self._writer.record(decided, *consequences(decided), *asked, by=by)
+
+    async def _advance(self, effect: Advance) -> None:
+        if self._work.stages is None:
+            raise NotStartable(
+                "the run is one of a blueprint", hint="go on with it by the blueprint it was started with"
+            )
+        await self._work.stages.advance(effect, self._writer)
 
     # What takes time
 

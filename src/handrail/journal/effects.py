@@ -89,12 +89,27 @@ class Compact(Struct, frozen=True, kw_only=True):
 class WaitUntil(Struct, frozen=True, kw_only=True):
     """Nothing to do until ``at`` (None: no time) or until one of ``asks`` is closed.
 
-    ``overdue`` are those whose deadline has passed: they are to be closed as timed out.
+    ``overdue`` are those whose deadline has passed: they are to be closed as timed out. Of those in ``remind``
+    somebody is to be reminded. ``is_paused``: nothing starts until the run is resumed, whatever is answered.
     """
 
     at: datetime | None = None
     asks: tuple[str, ...] = ()
     overdue: tuple[str, ...] = ()
+    remind: tuple[str, ...] = ()
+    is_paused: bool = False
+
+
+class Advance(Struct, frozen=True, kw_only=True):
+    """The work of ``stage`` is over, or was sent on by an answer: say what follows by the blueprint's rules.
+
+    ``stage`` None: the run has not entered any. ``reason``, ``detail`` and ``output`` are what the work came to.
+    """
+
+    stage: str | None
+    reason: EndReason
+    detail: str | None = None
+    output: Json = None
 
 
 class End(Struct, frozen=True, kw_only=True):
@@ -105,4 +120,4 @@ class End(Struct, frozen=True, kw_only=True):
     output: Json = None
 
 
-Effect: TypeAlias = CallModel | RunTool | Decide | RunHook | OpenAsk | Compact | Spawn | WaitUntil | End
+Effect: TypeAlias = CallModel | RunTool | Decide | RunHook | OpenAsk | Compact | Spawn | WaitUntil | Advance | End

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from handrail.journal.effects import End
 from handrail.journal.events import AskClosed, InputReturned, Known, RunEnded, ToolFinished, ToolOutcomeUnknown
-from handrail.journal.state import CallPhase, CallState, State, open_ask
+from handrail.journal.state import CallPhase, CallState, State, open_ask, stage_asks
 from handrail.journal.vocabulary import AskKind, AskOutcome
 from handrail.transcripts.model import Refusal, RefusalKind
 
@@ -16,10 +16,11 @@ def closing_events(state: State, end: End) -> tuple[Known, ...]:
     run = state.run
     if run is None:
         return ()
+    asks = tuple(AskClosed(ask=ask.ask, outcome=AskOutcome.WITHDRAWN) for ask in stage_asks(state))
     calls = tuple(event for call in run.calls if call.phase is not CallPhase.SETTLED for event in _close(state, call))
     inputs = tuple(InputReturned(one.input, f"the run ended: {end.reason}") for one in run.queue)
     ended = RunEnded(run=run.started.run, reason=end.reason, detail=end.detail, output=end.output)
-    return (*calls, *inputs, ended)
+    return (*asks, *calls, *inputs, ended)
 
 
 def _close(state: State, call: CallState) -> Iterator[Known]:

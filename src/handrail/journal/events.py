@@ -24,8 +24,10 @@ from handrail.journal.vocabulary import (
     Choice,
     Contribution,
     EndReason,
+    FanOutItem,
     HookVerdict,
     Limits,
+    RegionEntry,
     Route,
     Scope,
     settle_floats,
@@ -76,7 +78,8 @@ class RunStarted(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A run begins. ``strategies`` are asked in this order; ``continues`` is the waiting run this one goes on with.
 
     ``steers`` and ``follow_ups`` say whether a queue gives one entry at a boundary or all. ``compact_at`` is the
-    size of the model's context, in tokens, from which it is compacted before the next request.
+    size of the model's context, in tokens, from which it is compacted before the next request. ``blueprint`` is the
+    digest of the blueprint it runs; ``is_unattended`` says that nobody watches it.
     """
 
     run: str
@@ -89,6 +92,15 @@ class RunStarted(Struct, frozen=True, omit_defaults=True, kw_only=True):
     compact_at: int | None = None
     continues: str | None = None
     blueprint: str | None = None
+    is_unattended: bool = False
+
+
+class BlueprintFrozen(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The blueprint that this run obeys to its end, whole (``source``), whatever becomes of the file it came from."""
+
+    name: str
+    digest: str
+    source: Json
 
 
 class RunEnded(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -120,6 +132,18 @@ class CancelRequested(Struct, frozen=True, omit_defaults=True, gc=False):
 
 class Interrupted(Struct, frozen=True, omit_defaults=True, gc=False):
     """What the agent is doing, model or tool, is to stop now; the conversation goes on with what was sent along."""
+
+    reason: str | None = None
+
+
+class PauseRequested(Struct, frozen=True, omit_defaults=True, gc=False):
+    """Nothing new is to start until the run is resumed; what runs lands, what is answered is kept for then."""
+
+    reason: str | None = None
+
+
+class ResumeRequested(Struct, frozen=True, omit_defaults=True, gc=False):
+    """The pause is over."""
 
     reason: str | None = None
 
@@ -156,10 +180,14 @@ class EntryRefused(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Injected(Struct, frozen=True, omit_defaults=True):
-    """A strategy put words in. Their author is the host, ``strategy`` is who; never a person."""
+    """A strategy put words in. Their author is the host, ``strategy`` is who; never a person.
+
+    ``stage`` is set where the stage's own rules put them in: they do not count as a strategy's.
+    """
 
     strategy: str
     content: tuple[Block, ...]
+    stage: str | None = None
 
 
 # The model --------------------------------------------------------------------------------------------------
@@ -342,10 +370,14 @@ class Adjusted(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class BoundReached(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """A bound that is counted outside this journal (a pool shared by runs) is spent."""
+    """A bound that is counted outside this journal (a pool shared by runs) is spent.
+
+    ``stage`` is set where it is the stage's own and not the run's.
+    """
 
     bound: Bound
     detail: str | None = None
+    stage: str | None = None
 
 
 class TaintRaised(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -361,7 +393,16 @@ class TaintRaised(Struct, frozen=True, omit_defaults=True, gc=False):
 class AskOpened(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A question waits for a person. ``digest`` is of what was shown (``shown``): an answer is bound to it.
 
-    ``call`` is the call that asks or is to be approved, ``point`` and ``stage`` the interaction point.
+    ``ask`` is opaque and new at each opening. ``key`` (``""``: none) says what is asked and is opened once in its
+    session: whoever opens it again finds this one. ``call`` is the call that asks or is to be approved; ``point``,
+    ``stage``, ``visit`` and ``round`` are the interaction point, ``run`` the run and ``origin`` the agents from the
+    root to the one that asks.
+
+    ``title`` is a short name for it, ``body_format`` how ``shown`` is written. ``options`` are labels; ``effects``
+    says in one word what each does (approve, revise, edit, abort, skip), ``may_type`` whether other words are an
+    answer too, ``comments`` which options need a comment. ``approvers`` are the names that may answer (none:
+    anybody) and ``barred`` those that may not; ``quorum`` of them must approve. ``deadline`` closes it unless
+    ``may_expire`` is False; at ``remind_at`` somebody is reminded. Both are aware UTC.
     """
 
     ask: str
@@ -375,12 +416,39 @@ class AskOpened(Struct, frozen=True, omit_defaults=True, kw_only=True):
     stage: str | None = None
     is_required: bool = True
     deadline: datetime | None = None
+    key: str = ""
+    run: str | None = None
+    visit: int | None = None
+    round: int | None = None
+    title: str | None = None
+    body_format: Literal["plain", "markdown", "json"] = "plain"
+    may_type: bool = False
+    comments: tuple[str, ...] = ()
+    approvers: tuple[str, ...] = ()
+    barred: tuple[str, ...] = ()
+    quorum: int = 1
+    remind_at: datetime | None = None
+    may_expire: bool = True
+    origin: tuple[str, ...] = ()
+    effects: dict[str, str] = {}
 
 
 class AskReminded(Struct, frozen=True, omit_defaults=True, gc=False):
     """Somebody was reminded of an open question."""
 
     ask: str
+
+
+class AskVoted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """One of several whose yes a question needs said what they choose; ``digest`` is of what they were shown.
+
+    ``AskClosed`` follows where that settles it.
+    """
+
+    ask: str
+    choice: str | None = None
+    comment: str | None = None
+    digest: str | None = None
 
 
 class AskClosed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
@@ -436,28 +504,76 @@ class ChildEnded(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False
         settle_floats(self, "cost", "elapsed_s")
 
 
+class FanOutPlanned(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Work was split: ``items`` go to workers, at most ``max_workers`` at once (0: all).
+
+    ``fan_out`` names it in its session. ``call`` is the call that asked for it, None where the stage is one.
+    """
+
+    fan_out: str
+    items: tuple[FanOutItem, ...]
+    worker: str | None = None
+    max_workers: int = 0
+    stage: str | None = None
+    call: str | None = None
+
+
 class StageEntered(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """A run of a blueprint entered a stage, for the ``visit``-th time (from 1)."""
+    """A run of a blueprint entered a stage, for the ``visit``-th time (from 1).
+
+    ``limits`` are the stage's own, within those of the run: they count from here, and anew each time the stage is
+    sent round again. ``strategies`` are asked in this order while it lasts.
+    """
 
     stage: str
     visit: int = 1
+    limits: Limits | None = None
+    strategies: tuple[str, ...] = ()
 
 
 class StageLeft(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """It left the stage by ``edge``; ``to`` is the next stage, None where the run ends."""
+    """It left the stage by ``edge``; ``to`` is the next stage, None where the run ends. ``reason`` says why."""
 
     stage: str
     edge: str
     to: str | None = None
+    reason: str | None = None
+
+
+class EdgeAsked(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """The stage's work is done, and the model is asked, in one round without tools, which of ``targets`` comes next.
+
+    ``attempt`` counts from 1.
+    """
+
+    stage: str
+    targets: tuple[str, ...]
+    attempt: int = 1
 
 
 class PointRouted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """Where the answer to an interaction point sent the run; ``directive`` is what it told the agent."""
+    """Where the answer to an interaction point sent the run; ``directive`` is what it told the agent.
+
+    ``goto`` is the stage the answer names, ``round`` the presentation it answers (from 0), ``document`` the digest
+    of what was approved or sent back. ``why`` says it where nobody's answer decided.
+    """
 
     point: str
     ask: str
     route: Route
     directive: str | None = None
+    goto: str | None = None
+    round: int | None = None
+    document: str | None = None
+    why: str | None = None
+
+
+class RegionWritten(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A context region was changed: ``entries`` is all it holds now. ``stage`` is the one it was written in."""
+
+    region: str
+    entries: tuple[RegionEntry, ...]
+    stage: str | None = None
 
 
 # The envelope -----------------------------------------------------------------------------------------------
@@ -478,11 +594,14 @@ Known: TypeAlias = (
     | Rewound
     | DriverTookOver
     | RunStarted
+    | BlueprintFrozen
     | RunEnded
     | PromptGiven
     | StopRequested
     | CancelRequested
     | Interrupted
+    | PauseRequested
+    | ResumeRequested
     | InputReceived
     | InputDelivered
     | InputReturned
@@ -505,13 +624,17 @@ Known: TypeAlias = (
     | TaintRaised
     | AskOpened
     | AskReminded
+    | AskVoted
     | AskClosed
     | DocumentEdited
     | ChildSpawned
     | ChildEnded
+    | FanOutPlanned
     | StageEntered
     | StageLeft
+    | EdgeAsked
     | PointRouted
+    | RegionWritten
 )
 """Every kind this release writes."""
 

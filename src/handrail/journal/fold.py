@@ -15,8 +15,19 @@ from handrail.journal import events as ev
 from handrail.journal.broken import BrokenJournal
 from handrail.journal.fold_calls import CALL_HANDLERS, at_boundary_when_settled
 from handrail.journal.fold_runs import RUN_HANDLERS
+from handrail.journal.fold_stages import STAGE_HANDLERS
 from handrail.journal.refusals import refusal_of
-from handrail.journal.state import CallPhase, CallState, RunPhase, RunState, State, limits_in_force, open_ask, with_run
+from handrail.journal.state import (
+    CallPhase,
+    CallState,
+    RunPhase,
+    RunState,
+    State,
+    Vote,
+    limits_in_force,
+    open_ask,
+    with_run,
+)
 from handrail.journal.vocabulary import Actor, AskKind
 from handrail.journal.wire import type_of
 
@@ -42,7 +53,9 @@ def apply(state: State, event: ev.Event) -> State:
         raise BrokenJournal(f"{type_of(body)} stands before the session was opened")
     if isinstance(body, ev.AskClosed):
         return _ask_closed(moved, body, event.by)
-    run_handler = RUN_HANDLERS.get(type(body)) or CALL_HANDLERS.get(type(body))
+    if isinstance(body, ev.AskVoted):
+        return _voted(moved, body, event.by)
+    run_handler = RUN_HANDLERS.get(type(body)) or CALL_HANDLERS.get(type(body)) or STAGE_HANDLERS.get(type(body))
     if run_handler is None:
         return SESSION_HANDLERS[type(body)](moved, body)
     if moved.run is None:
@@ -91,7 +104,7 @@ def _lost(call: CallState) -> CallState:
 
 def _run_started(state: State, body: ev.RunStarted) -> State:
     _between_runs(state, f"run {body.run} starts")
-    return replace(state, run=RunState(started=body, limits=limits_in_force(body, state.in_force)))
+    return replace(state, run=RunState(started=body, limits=limits_in_force(body.limits, state.in_force)))
 
 
 def _tainted(state: State, body: ev.TaintRaised) -> State:
@@ -101,6 +114,8 @@ def _tainted(state: State, body: ev.TaintRaised) -> State:
 def _ask_opened(state: State, body: ev.AskOpened) -> State:
     if open_ask(state, body.ask) is not None:
         raise BrokenJournal(f"ask {body.ask} is open already")
+    if body.key and any(one.key == body.key for one in state.asks):
+        raise BrokenJournal(f"the question {body.key} is open already")
     state = replace(state, asks=(*state.asks, body))
     run = state.run
     if run is None or body.call is None:
@@ -109,12 +124,28 @@ def _ask_opened(state: State, body: ev.AskOpened) -> State:
     return with_run(state, run, calls=calls)
 
 
+def _reminded(state: State, body: ev.AskReminded) -> State:
+    is_new = open_ask(state, body.ask) is not None and body.ask not in state.reminded
+    return replace(state, reminded=(*state.reminded, body.ask)) if is_new else state
+
+
+def _voted(state: State, body: ev.AskVoted, by: Actor) -> State:
+    if open_ask(state, body.ask) is None:
+        raise BrokenJournal(f"ask {body.ask} is not open")
+    return replace(state, votes=(*state.votes, Vote(body, by)))
+
+
 def _ask_closed(state: State, body: ev.AskClosed, by: Actor) -> State:
     """Closed once. An approval that was not given settles its call; one that was lets it run."""
     ask = open_ask(state, body.ask)
     if ask is None:
         raise BrokenJournal(f"ask {body.ask} is not open")
-    state = replace(state, asks=tuple(one for one in state.asks if one.ask != body.ask))
+    state = replace(
+        state,
+        asks=tuple(one for one in state.asks if one.ask != body.ask),
+        votes=tuple(vote for vote in state.votes if vote.said.ask != body.ask),
+        reminded=tuple(one for one in state.reminded if one != body.ask),
+    )
     run = state.run
     if run is None or ask.call is None:
         return state
@@ -135,14 +166,6 @@ def _child_spawned(state: State, body: ev.ChildSpawned) -> State:
     return replace(state, children=(*state.children, body.child))
 
 
-def _stage_entered(state: State, body: ev.StageEntered) -> State:
-    return replace(state, stage=body.stage)
-
-
-def _stage_left(state: State, body: ev.StageLeft) -> State:
-    return replace(state, stage=None)
-
-
 def _unchanged(state: State, body: object) -> State:
     return state
 
@@ -161,11 +184,8 @@ SESSION_HANDLERS: dict[type, Callable[[State, Any], State]] = {
     ev.RunStarted: _run_started,
     ev.TaintRaised: _tainted,
     ev.AskOpened: _ask_opened,
-    ev.AskReminded: _unchanged,
+    ev.AskReminded: _reminded,
     ev.EntryRefused: _unchanged,
     ev.DocumentEdited: _unchanged,
     ev.ChildSpawned: _child_spawned,
-    ev.StageEntered: _stage_entered,
-    ev.StageLeft: _stage_left,
-    ev.PointRouted: _unchanged,
 }

@@ -17,7 +17,7 @@ from handrail.journal.state import (
     RunPhase,
     RunState,
     State,
-    limits_in_force,
+    with_in_force,
     with_run,
     without_round_scope,
 )
@@ -35,7 +35,8 @@ _ENDS = {
 def _ended(state: State, run: RunState, body: ev.RunEnded) -> State:
     if body.run != run.started.run:
         raise BrokenJournal(f"run {body.run} ends while run {run.started.run} is open")
-    return replace(state, run=None, in_force=tuple(one for one in state.in_force if one.scope == "session"))
+    in_force = tuple(one for one in state.in_force if one.scope == "session")
+    return replace(state, run=None, stage=None, in_force=in_force)
 
 
 def _unchanged(state: State, run: RunState, body: object) -> State:
@@ -52,6 +53,14 @@ def _cancel(state: State, run: RunState, body: ev.CancelRequested) -> State:
 
 def _interrupt(state: State, run: RunState, body: ev.Interrupted) -> State:
     return with_run(state, run, is_interrupted=True, why=body.reason)
+
+
+def _pause(state: State, run: RunState, body: ev.PauseRequested) -> State:
+    return with_run(state, run, is_paused=True)
+
+
+def _resume(state: State, run: RunState, body: ev.ResumeRequested) -> State:
+    return with_run(state, run, is_paused=False)
 
 
 # What others send
@@ -94,6 +103,7 @@ def _requested(state: State, run: RunState, body: ev.ModelRequested) -> State:
         is_retry=False,
         retry_at=None,
         finished_by=None,
+        stage=None if run.stage is None else replace(run.stage, is_fresh=False),
     )
 
 
@@ -182,20 +192,25 @@ def _decided(state: State, run: RunState, body: ev.BoundaryDecided) -> State:
         if body.boundary is Boundary.LIMIT_REACHED:
             run = replace(run, grace="granted", grace_bound=body.bound)
         return replace(state, run=run)
+    if body.choice is Choice.PAUSE and run.stage is not None:
+        # The stage waits for the answer and goes on with it; the run stays open.
+        return with_run(state, run, phase=RunPhase.READY, boundary=None, finished_by=None, is_interrupted=False)
     return with_run(state, run, ending=Ending(reason=_ENDS[body.choice], detail=body.note, output=body.output))
 
 
 def _injected(state: State, run: RunState, body: ev.Injected) -> State:
-    return with_run(state, run, injections=run.injections + 1)
+    return state if body.stage is not None else with_run(state, run, injections=run.injections + 1)
 
 
 def _adjusted(state: State, run: RunState, body: ev.Adjusted) -> State:
-    in_force = (*state.in_force, InForce(body.adjustment, body.scope))
-    return with_run(replace(state, in_force=in_force), run, limits=limits_in_force(run.started, in_force))
+    return with_in_force(replace(state, run=run), (*state.in_force, InForce(body.adjustment, body.scope)))
 
 
 def _bound_reached(state: State, run: RunState, body: ev.BoundReached) -> State:
-    return with_run(state, run, outside=(*run.outside, body.bound))
+    stage = run.stage
+    if body.stage is None or stage is None:
+        return with_run(state, run, outside=(*run.outside, body.bound))
+    return with_run(state, run, stage=replace(stage, outside=(*stage.outside, body.bound)))
 
 
 def _child_ended(state: State, run: RunState, body: ev.ChildEnded) -> State:
@@ -211,6 +226,8 @@ RUN_HANDLERS: dict[type, Callable[[State, RunState, Any], State]] = {
     ev.StopRequested: _stop,
     ev.CancelRequested: _cancel,
     ev.Interrupted: _interrupt,
+    ev.PauseRequested: _pause,
+    ev.ResumeRequested: _resume,
     ev.InputReceived: _received,
     ev.InputDelivered: _delivered,
     ev.InputReturned: _returned,

@@ -1,26 +1,55 @@
-"""Bounds: what is reached, what is near, and why a run cannot go on."""
+"""Bounds: what is reached, what is near, and why a run cannot go on.
+
+In a stage two sets of bounds count: the run's from its beginning, the stage's from where its present work began.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handrail.journal.state import RunState
-from handrail.journal.vocabulary import Bound
+from handrail.journal.state import RunState, Spent
+from handrail.journal.vocabulary import Bound, Limits
 
 
 def reached(run: RunState) -> Bound | None:
-    """The first bound that is spent; None while there is something left of each."""
+    """The first bound that is spent, the run's before the stage's; None while there is something left of each."""
+    return run_bound(run) or stage_bound(run)
+
+
+def run_bound(run: RunState) -> Bound | None:
+    """The first bound of the run itself that is spent: no stage can go on then."""
     if run.outside:
         return run.outside[0]
-    return next((bound for bound, spent, limit in _counted(run) if spent >= limit), None)
+    return _first(run.spent, Spent(), run.limits)
+
+
+def stage_bound(run: RunState) -> Bound | None:
+    """The first bound of the stage's own that is spent."""
+    stage = run.stage
+    if stage is None or stage.is_choosing:
+        return None
+    if stage.outside:
+        return stage.outside[0]
+    return _first(run.spent, stage.base, stage.limits)
+
+
+def _first(spent: Spent, base: Spent, limits: Limits) -> Bound | None:
+    return next((bound for bound, used, limit in _counted(spent, base, limits) if used >= limit), None)
 
 
 def near(run: RunState) -> Bound | None:
     """The first bound of which the near share is spent and about which nobody was asked yet."""
-    share = run.limits.near
-    return next(
-        (bound for bound, spent, limit in _counted(run) if spent >= share * limit and bound not in run.asked_near), None
-    )
+    return next((bound for bound in _near(run) if bound not in run.asked_near), None)
+
+
+def _near(run: RunState) -> Iterator[Bound]:
+    sets = [(Spent(), run.limits)]
+    if run.stage is not None:
+        sets.append((run.stage.base, run.stage.limits))
+    for base, limits in sets:
+        for bound, spent, limit in _counted(run.spent, base, limits):
+            if spent >= limits.near * limit:
+                yield bound
 
 
 def why_not(run: RunState) -> str | None:
@@ -37,14 +66,24 @@ def why_not(run: RunState) -> str | None:
     return None if bound is None else f"{bound} is reached"
 
 
-def _counted(run: RunState) -> Iterator[tuple[Bound, float, float]]:
-    spent, limits = run.spent, run.limits
+def tool_calls_left(run: RunState) -> int | None:
+    """How many more calls may start; None where nothing bounds them."""
+    left = []
+    if run.limits.max_tool_calls is not None:
+        left.append(run.limits.max_tool_calls - run.spent.tool_calls)
+    stage = run.stage
+    if stage is not None and stage.limits.max_tool_calls is not None:
+        left.append(stage.limits.max_tool_calls - run.spent.tool_calls + stage.base.tool_calls)
+    return min(left, default=None)
+
+
+def _counted(spent: Spent, base: Spent, limits: Limits) -> Iterator[tuple[Bound, float, float]]:
     pairs = (
-        (Bound.MAX_ROUNDS, spent.rounds, limits.max_rounds),
-        (Bound.MAX_REQUESTS, spent.requests, limits.max_requests),
-        (Bound.MAX_TOOL_CALLS, spent.tool_calls, limits.max_tool_calls),
-        (Bound.MAX_TOKENS, spent.tokens, limits.max_tokens),
-        (Bound.MAX_COST, spent.cost, limits.max_cost),
-        (Bound.MAX_SECONDS, spent.seconds, limits.max_seconds),
+        (Bound.MAX_ROUNDS, spent.rounds - base.rounds, limits.max_rounds),
+        (Bound.MAX_REQUESTS, spent.requests - base.requests, limits.max_requests),
+        (Bound.MAX_TOOL_CALLS, spent.tool_calls - base.tool_calls, limits.max_tool_calls),
+        (Bound.MAX_TOKENS, spent.tokens - base.tokens, limits.max_tokens),
+        (Bound.MAX_COST, spent.cost - base.cost, limits.max_cost),
+        (Bound.MAX_SECONDS, spent.seconds - base.seconds, limits.max_seconds),
     )
     return ((bound, used, limit) for bound, used, limit in pairs if limit is not None)

@@ -18,16 +18,22 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from handrail.errors import JournalError
+from handrail.journal.broken import BrokenJournal
 from handrail.journal.events import (
     AskClosed,
+    AskReminded,
+    AskVoted,
     CancelRequested,
     Event,
     InputReceived,
     Interrupted,
     Known,
+    PauseRequested,
+    ResumeRequested,
     StopRequested,
 )
 from handrail.journal.vocabulary import Actor
+from handrail.journal.wire import type_of
 
 
 class SeqConflict(JournalError):
@@ -42,7 +48,17 @@ class StaleEpoch(JournalError):
     code = "stale_epoch"
 
 
-Posted: TypeAlias = InputReceived | AskClosed | StopRequested | CancelRequested | Interrupted
+Posted: TypeAlias = (
+    InputReceived
+    | AskClosed
+    | AskVoted
+    | AskReminded
+    | StopRequested
+    | CancelRequested
+    | Interrupted
+    | PauseRequested
+    | ResumeRequested
+)
 """What others may send: the body of the event that the driver will journal."""
 
 
@@ -54,6 +70,23 @@ class Entry(Struct, frozen=True, kw_only=True):
     by: Actor
     key: str
     at: datetime | None = None
+
+
+class NoSuchAsk(JournalError, LookupError):
+    """An answer was posted to a session that never opened that question."""
+
+    code = "no_such_ask"
+    exit_code = 5
+
+
+class AskTaken(JournalError):
+    """Somebody else's answer to the question has won; ``winner`` is their entry."""
+
+    code = "ask_taken"
+
+    def __init__(self, winner: Entry) -> None:
+        super().__init__(f"the question was closed already, by {winner.by.name or winner.by.kind}")
+        self.winner = winner
 
 
 class Journal(Protocol):
@@ -83,7 +116,11 @@ class Journal(Protocol):
         ...
 
     async def post(self, session: str, body: Posted, by: Actor, key: str) -> Entry:
-        """Put something into the inbox. The same ``key`` again gives the first entry and adds nothing."""
+        """Put something into the inbox. The same ``key`` again gives the first entry and adds nothing.
+
+        An answer (or a vote) is compare-and-set: the first one to an open question wins, others raise ``AskTaken``, as
+        does one to a question that is closed; ``NoSuchAsk`` for one that was never opened.
+        """
         ...
 
     async def inbox(self, session: str, after: int = 0) -> tuple[Entry, ...]:
@@ -105,6 +142,14 @@ def number(
 def from_entry(entry: Entry, *, after: int) -> Event:
     """The event that journals an inbox entry."""
     return Event(seq=after + 1, by=entry.by, body=entry.body, at=entry.at, inbox=entry.number)
+
+
+def entry_of(event: Event, key: str) -> Entry:
+    """The inbox entry that was stored as the event it will be; ``BrokenJournal`` for one nobody may send."""
+    body = event.body
+    if not isinstance(body, Posted):
+        raise BrokenJournal(f"an inbox holds an entry that is {type_of(body)}")
+    return Entry(number=event.seq, body=body, by=event.by, key=key, at=event.at)
 
 
 def check_numbers(expected_seq: int, events: Sequence[Event]) -> None:

@@ -3,6 +3,9 @@
 At a boundary: limits and cancellation, then queued steers, then queued follow-ups (only where the run would
 otherwise end), then the strategies, then the default flow. Where an input was just taken the strategies are not
 asked. Every end but a failure and a cancellation passes a boundary first.
+
+In a run of a blueprint that order holds within a stage, whose work ends where another run would end: what follows is
+said by ``Advance``, once no question of the stage is open any more.
 """
 
 from __future__ import annotations
@@ -11,11 +14,12 @@ from datetime import datetime
 
 from handrail.journal.boundaries import after_boundary
 from handrail.journal.broken import NotDrivable
-from handrail.journal.effects import CallModel, Compact, Decide, Effect, End, WaitUntil
-from handrail.journal.limits import near, reached, why_not
-from handrail.journal.state import Ending, RunPhase, RunState, State, adjustment_of
+from handrail.journal.effects import Advance, CallModel, Compact, Decide, Effect, End, WaitUntil
+from handrail.journal.limits import near, reached, run_bound, why_not
+from handrail.journal.state import CallPhase, Ending, RunPhase, RunState, State, adjustment_of, stage_asks
 from handrail.journal.tool_steps import tool_effects
 from handrail.journal.vocabulary import Bound, Boundary, EndReason
+from handrail.journal.waiting import wait_for
 
 
 def next_effects(state: State, now: datetime) -> tuple[Effect, ...]:
@@ -30,8 +34,12 @@ def next_effects(state: State, now: datetime) -> tuple[Effect, ...]:
         return ()
     if run.is_cancelled:
         return (End(reason=EndReason.CANCELLED, detail=run.why),)
+    if run.is_paused and not run.is_stopping:
+        return () if _is_in_flight(run) else (WaitUntil(is_paused=True, asks=tuple(ask.ask for ask in state.asks)),)
     if run.ending is not None:
-        return (_end(run.ending),)
+        return (_over(state, run, run.ending, now),)
+    if run.started.blueprint is not None and run.stage is None:
+        return (Advance(stage=None, reason=EndReason.ANSWERED),)
     if run.phase is RunPhase.CALLING:
         return ()
     if run.phase is RunPhase.TOOLS:
@@ -41,7 +49,30 @@ def next_effects(state: State, now: datetime) -> tuple[Effect, ...]:
     return _ready(state, run, now)
 
 
+def _is_in_flight(run: RunState) -> bool:
+    """Whether something was started that will land by itself."""
+    is_working = any(call.phase is CallPhase.STARTED and call.ask is None for call in run.calls)
+    return run.phase is RunPhase.CALLING or (run.phase is RunPhase.TOOLS and is_working)
+
+
+def _over(state: State, run: RunState, ending: Ending, now: datetime) -> Effect:
+    """What follows the end of the work: the end of the run, or what the blueprint says of its stage."""
+    if run.stage is None:
+        return _end(ending)
+    if run.is_stopping or ending.reason is EndReason.STOP_REQUESTED:
+        return End(reason=EndReason.STOP_REQUESTED, detail=run.why)
+    spent = run_bound(run)
+    if spent is not None and ending.reason == EndReason(spent.value):
+        return _end(ending)
+    asks = stage_asks(state)
+    if asks:
+        return wait_for(state, asks, now)
+    return Advance(stage=run.stage.stage, reason=ending.reason, detail=ending.detail, output=ending.output)
+
+
 def _at_boundary(state: State, run: RunState, boundary: Boundary, now: datetime) -> tuple[Effect, ...]:
+    if run.stage is not None and run.stage.is_choosing:
+        return (Advance(stage=run.stage.stage, reason=EndReason.ANSWERED),)
     obstacle = why_not(run)
     after = after_boundary(run, boundary, None)
     if obstacle is None:
@@ -51,14 +82,17 @@ def _at_boundary(state: State, run: RunState, boundary: Boundary, now: datetime)
     elif after.ending is None:
         # A bound is spent and the run wanted to go on: that is the limit's boundary, and strategies are asked once.
         return _ready(state, run, now)
-    if run.started.strategies:
+    if run.strategies:
         return (Decide(boundary=boundary, round=run.spent.rounds, why_not=obstacle),)
-    return _ready(state, run, now) if after.ending is None else (_end(after.ending),)
+    return _ready(state, run, now) if after.ending is None else (_over(state, run, after.ending, now),)
 
 
 def _ready(state: State, run: RunState, now: datetime) -> tuple[Effect, ...]:
     if run.is_stopping:
         return (End(reason=EndReason.STOP_REQUESTED, detail=run.why),)
+    asks = stage_asks(state)
+    if asks:
+        return (wait_for(state, asks, now),)
     bound = reached(run)
     if run.is_interrupted:
         inputs = _due(run, would_end=True) if bound is None else ()
@@ -70,18 +104,21 @@ def _ready(state: State, run: RunState, now: datetime) -> tuple[Effect, ...]:
     if run.grace == "granted":
         return (_call(state, run, (), now),)
     if bound is not None:
-        return _limit_reached(run, bound)
-    if run.started.strategies and not run.is_retry:
+        return _limit_reached(state, run, bound, now)
+    stage = run.stage
+    if run.strategies and not run.is_retry and not (stage is not None and stage.is_choosing):
         close = near(run)
         if close is not None:
             return (Decide(boundary=Boundary.LIMIT_NEAR, round=run.spent.rounds, bound=close),)
-    return (_call(state, run, (), now),)
+    # A stage begins where another one's last boundary was: what was queued since goes with its first request.
+    is_first = stage is not None and stage.is_fresh and not stage.is_choosing
+    return (_call(state, run, _due(run, would_end=False) if is_first else (), now),)
 
 
-def _limit_reached(run: RunState, bound: Bound) -> tuple[Effect, ...]:
-    if run.started.strategies and run.grace == "none" and bound not in run.asked_reached:
+def _limit_reached(state: State, run: RunState, bound: Bound, now: datetime) -> tuple[Effect, ...]:
+    if run.strategies and run.grace == "none" and bound not in run.asked_reached:
         return (Decide(boundary=Boundary.LIMIT_REACHED, round=run.spent.rounds, bound=bound, why_not=why_not(run)),)
-    return (End(reason=EndReason(bound.value)),)
+    return (_over(state, run, Ending(reason=EndReason(bound.value)), now),)
 
 
 def _call(state: State, run: RunState, inputs: tuple[str, ...], now: datetime) -> CallModel | Compact:
@@ -94,7 +131,7 @@ def _call(state: State, run: RunState, inputs: tuple[str, ...], now: datetime) -
         round=run.spent.rounds if run.is_retry else run.spent.rounds + 1,
         deliver=inputs,
         adjustment=adjustment_of(state),
-        is_without_tools=run.grace == "granted",
+        is_without_tools=run.grace == "granted" or (run.stage is not None and run.stage.is_choosing),
     )
 
 

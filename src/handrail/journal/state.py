@@ -13,9 +13,21 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handrail.journal.events import AskOpened, InputReceived, RunStarted
-from handrail.journal.vocabulary import Adjustment, Bound, Boundary, CallTraits, EndReason, Limits, Scope
+from handrail.journal.events import AskOpened, AskVoted, InputReceived, RunStarted
+from handrail.journal.vocabulary import (
+    Actor,
+    Adjustment,
+    AskKind,
+    Bound,
+    Boundary,
+    CallTraits,
+    EndReason,
+    Limits,
+    Scope,
+)
 from handrail.transcripts.model import Json, Taint
+
+_OF_STAGES = frozenset({AskKind.POINT, AskKind.EDIT, AskKind.REVIEW, AskKind.PAUSE})
 
 
 class CallPhase(StrEnum):
@@ -76,13 +88,41 @@ class Spent(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
+class StageState(Struct, frozen=True, kw_only=True):
+    """The stage that a run of a blueprint is in.
+
+    ``limits`` are in force and count what was spent since ``base``, which is what the run had spent when the stage
+    was entered or sent round again. ``entered_limits`` are those it was entered with. ``outside`` are bounds of its
+    own that were declared spent. ``is_fresh``: the model was not asked since; ``is_choosing``: it is asked for an
+    edge.
+    """
+
+    stage: str
+    visit: int
+    limits: Limits
+    entered_limits: Limits
+    strategies: tuple[str, ...] = ()
+    base: Spent = Spent()
+    outside: tuple[Bound, ...] = ()
+    is_fresh: bool = True
+    is_choosing: bool = False
+
+
+class Vote(Struct, frozen=True):
+    """One yes or no to an open question that needs several, and whose it is."""
+
+    said: AskVoted
+    by: Actor
+
+
 class RunState(Struct, frozen=True, kw_only=True):
     """The open run.
 
     ``boundary`` is where it stands in phase ``boundary``. ``queue`` holds steers and follow-ups in the order they
     came. ``finished_by`` is the terminal call that ended the work. ``asked_near`` and ``asked_reached`` are the
     bounds that strategies were asked about. ``grace`` is the one round without tools that may follow a reached
-    bound (``grace_bound``).
+    bound (``grace_bound``). ``stage`` is where a run of a blueprint is; its work is over when ``ending`` is set, and
+    the run is not.
     """
 
     started: RunStarted
@@ -108,11 +148,19 @@ class RunState(Struct, frozen=True, kw_only=True):
     outside: tuple[Bound, ...] = ()
     grace: Literal["none", "granted", "used"] = "none"
     grace_bound: Bound | None = None
+    is_paused: bool = False
+    stage: StageState | None = None
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """Those that are asked now."""
+        return self.started.strategies if self.stage is None else self.stage.strategies
 
 
 class State(Struct, frozen=True, kw_only=True):
     """A session. ``seq`` is the last event's, ``epoch`` the driver's, ``inbox`` the last entry that was journalled.
 
+    ``votes`` are those for open questions, ``reminded`` the open questions somebody was reminded of.
     ``taint`` None means unknown. ``context_tokens`` is the size of the model's context at the last response, 0 after
     a compaction. ``unknown`` names the kinds of events this release does not know; with any, nothing is driven.
     """
@@ -124,6 +172,8 @@ class State(Struct, frozen=True, kw_only=True):
     taint: Taint | None = Taint()
     run: RunState | None = None
     asks: tuple[AskOpened, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    reminded: tuple[str, ...] = ()
     in_force: tuple[InForce, ...] = ()
     children: tuple[str, ...] = ()
     stage: str | None = None
@@ -131,19 +181,30 @@ class State(Struct, frozen=True, kw_only=True):
     unknown: tuple[str, ...] = ()
 
 
-def limits_in_force(started: RunStarted, in_force: tuple[InForce, ...]) -> Limits:
-    """The bounds that count now: those of the last adjustment that has some, else the run's own."""
-    given = (one.adjustment.limits for one in reversed(in_force))
-    return next((limits for limits in given if limits is not None), started.limits)
+def limits_in_force(given: Limits, in_force: tuple[InForce, ...]) -> Limits:
+    """The bounds that count now: those of the last adjustment that has some, else those that were ``given``."""
+    adjusted = (one.adjustment.limits for one in reversed(in_force))
+    return next((limits for limits in adjusted if limits is not None), given)
+
+
+def with_in_force(state: State, in_force: tuple[InForce, ...]) -> State:
+    """``state`` with these adjustments. In a stage their limits are the stage's, but for those of the session."""
+    state = replace(state, in_force=in_force)
+    run = state.run
+    if run is None:
+        return state
+    if run.stage is None:
+        return with_run(state, run, limits=limits_in_force(run.started.limits, in_force))
+    outlasting = tuple(one for one in in_force if one.scope == "session")
+    passing = tuple(one for one in in_force if one.scope != "session")
+    stage = replace(run.stage, limits=limits_in_force(run.stage.entered_limits, passing))
+    return with_run(state, run, limits=limits_in_force(run.started.limits, outlasting), stage=stage)
 
 
 def without_round_scope(state: State) -> State:
     """``state`` whose round is over: what was adjusted for it alone is undone."""
     kept = tuple(one for one in state.in_force if one.scope != "round")
-    run = state.run
-    if run is None or len(kept) == len(state.in_force):
-        return state
-    return with_run(replace(state, in_force=kept), run, limits=limits_in_force(run.started, kept))
+    return state if len(kept) == len(state.in_force) else with_in_force(state, kept)
 
 
 def with_run(state: State, run: RunState, **changes: Any) -> State:
@@ -154,6 +215,13 @@ def with_run(state: State, run: RunState, **changes: Any) -> State:
 def open_ask(state: State, ask: str) -> AskOpened | None:
     """The open question of that id."""
     return next((one for one in state.asks if one.ask == ask), None)
+
+
+def stage_asks(state: State) -> tuple[AskOpened, ...]:
+    """The open questions that hold the stage itself, and not one of its calls."""
+    if state.run is None or state.run.stage is None:
+        return ()
+    return tuple(ask for ask in state.asks if ask.call is None and ask.kind in _OF_STAGES)
 
 
 def adjustment_of(state: State) -> Adjustment:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from handrail.journal.effects import Effect, OpenAsk, RunHook, RunTool, Spawn, Step, WaitUntil
+from handrail.journal.effects import Effect, OpenAsk, RunHook, RunTool, Spawn, Step
+from handrail.journal.limits import tool_calls_left
 from handrail.journal.state import CallPhase, CallState, RunState, State
+from handrail.journal.waiting import wait_for
 
 _NOT_STARTED = (CallPhase.ASKED, CallPhase.ADMITTED)
 
@@ -37,6 +39,8 @@ def _why_halted(run: RunState) -> str | None:
         return f"the run was ended by call {run.finished_by}"
     if run.grace != "none":
         return f"{run.grace_bound} is reached"
+    if run.stage is not None and run.stage.is_choosing:
+        return "only the name of the next stage was asked for"
     return None
 
 
@@ -75,7 +79,7 @@ def _prepare(run: RunState) -> tuple[Effect, ...]:
 
 def _run(run: RunState) -> tuple[Effect, ...]:
     """The calls that may start now, within what is left of the bound on tool calls."""
-    left = None if run.limits.max_tool_calls is None else run.limits.max_tool_calls - run.spent.tool_calls
+    left = tool_calls_left(run)
     effects: list[Effect] = []
     earlier: list[CallState] = []
     for call in run.calls:
@@ -104,7 +108,4 @@ def _wait(state: State, run: RunState, now: datetime) -> tuple[Effect, ...]:
     if any(call.phase is CallPhase.STARTED and call.ask is None for call in run.calls):
         return ()
     names = {call.ask for call in run.calls if call.phase is not CallPhase.SETTLED and call.ask is not None}
-    asks = [ask for ask in state.asks if ask.ask in names]
-    deadlines = [ask.deadline for ask in asks if ask.deadline is not None]
-    overdue = tuple(ask.ask for ask in asks if ask.deadline is not None and ask.deadline <= now)
-    return (WaitUntil(at=min(deadlines, default=None), asks=tuple(ask.ask for ask in asks), overdue=overdue),)
+    return (wait_for(state, [ask for ask in state.asks if ask.ask in names], now),)

@@ -93,6 +93,7 @@ class Projector:
         self._delivery = _Delivery()
         self._calls: dict[str, str] = {}
         self._asks: dict[str, ev.AskOpened] = {}
+        self._edits: dict[str, ev.AskClosed] = {}
         self._inputs: dict[str, ev.InputReceived] = {}
         self._interrupts: list[tuple[ev.Event, Block]] = []
         self._is_calling = False
@@ -286,10 +287,31 @@ class Projector:
                 return
         if body.outcome in (AskOutcome.TIMED_OUT, AskOutcome.WITHDRAWN):
             return
+        if ask is not None and ask.point is not None:
+            self._at_point(event, ask, body)
+            return
         if body.words is not None:
             self._ride(event, Text(body.words, author, via=Via.ANSWER))
         if body.words is None or (body.choice, body.comment, body.before, body.after) != (None,) * 4:
             self._ride(event, Decision(question, author, body.choice, body.comment, body.before, body.after))
+
+    def _at_point(self, event: ev.Event, ask: ev.AskOpened, body: ev.AskClosed) -> None:
+        """An answer at an interaction point. The wish to edit and the edit, two questions, are one decision."""
+        author = author_of(event.by)
+        effect = None if body.choice is None else ask.effects.get(body.choice)
+        if ask.kind is AskKind.POINT and effect == "edit":
+            self._edits[ask.point or ""] = body
+            return
+        if ask.kind is AskKind.EDIT:
+            wish = self._edits.pop(ask.point or "", None)
+            choice, comment = (None, None) if wish is None else (wish.choice, wish.comment)
+            decision = Decision(ask.prompt, author, choice, comment or body.comment, body.before, body.after, "edit")
+            self._ride(event, decision)
+            return
+        if body.words is not None:
+            self._ride(event, Text(body.words, author, via=Via.ANSWER))
+        if body.words is None or (body.choice, body.comment) != (None, None):
+            self._ride(event, Decision(ask.prompt, author, body.choice, body.comment, effect=effect))
 
     def edited(self, event: ev.Event, body: ev.DocumentEdited) -> None:
         if body.ask is None:

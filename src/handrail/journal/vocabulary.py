@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from handrail.transcripts.model import Block, Taint
+from handrail.transcripts.model import Block, Json, Taint
 
 
 class ActorKind(StrEnum):
@@ -226,3 +226,10 @@ class RegionEntry(Struct, frozen=True, omit_defaults=True):
     is_done: bool = False
     taint: Taint = Taint()
     by: Actor | None = None
+
+
+class FanOutItem(Struct, frozen=True, omit_defaults=True):
+    """One piece of work that is given to a worker: its id, unique in the fan-out, and what the worker is told."""
+
+    id: str
+    context: Json = None

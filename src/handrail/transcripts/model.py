@@ -236,7 +236,8 @@ class Decision(Struct, frozen=True, tag_field="type", tag="decision", omit_defau
     """A recorded answer to a question: a point, an approval, an edit.
 
     ``ask`` is the question or the id of the call that asked it, ``choice`` a label that was offered, ``comment``
-    words that came with it. ``before`` and ``after`` hold what was shown and what it was made into.
+    words that came with it. ``before`` and ``after`` hold what was shown and what it was made into. ``effect`` is
+    what the answer of an interaction point did (approve, revise, edit, abort, skip), None where that was not said.
     """
 
     ask: str
@@ -245,6 +246,7 @@ class Decision(Struct, frozen=True, tag_field="type", tag="decision", omit_defau
     comment: str | None = None
     before: str | None = None
     after: str | None = None
+    effect: str | None = None
 
 
 Block: TypeAlias = Text | Thinking | ToolUse | ToolResult | Image | Artifact | Interrupt | Compaction | Decision
