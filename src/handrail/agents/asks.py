@@ -19,10 +19,11 @@ from handrail.agents.admission import Admission, admit
 from handrail.agents.approval import ApprovalRequest, ApproveEdited, Settled, digest_of, seek
 from handrail.agents.cancellation import CancellationToken, Cancelled, CancelledItself
 from handrail.agents.containment import Raised, contained, misfit
-from handrail.agents.permissions import Verdict
+from handrail.agents.execution import unknown_tool
+from handrail.agents.permissions import Rule, Verdict
 from handrail.agents.taint import ALL_TRAITS
 from handrail.agents.threads import in_thread
-from handrail.agents.tool import Answer, Question, Tool
+from handrail.agents.tool import Answer, Question, Tool, ToolOutput
 from handrail.agents.work import Work
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
@@ -34,6 +35,9 @@ from handrail.transcripts.model import Json, Refusal, RefusalKind, Taint
 
 BOTH = Taint(private=True, untrusted=True)
 """What is assumed where nobody knows what entered the conversation."""
+
+_YES_NO = {"approve": True, "deny": False}
+"""The answers an approval offers, and whether the call may run with them."""
 
 TOO_LATE = "somebody else answered first, or the question was withdrawn"
 
@@ -57,7 +61,7 @@ class Asks:
             ask=ids.new_uuid7(self._work.clock),
             kind=AskKind.APPROVAL,
             prompt=f"Run {tool.name}?",
-            options=("approve", "deny"),
+            options=tuple(_YES_NO),
             shown=shown,
             digest=admission.digest,
             call=call,
@@ -120,12 +124,33 @@ class Asks:
         closed = msgspec.structs.replace(closed, before=shown, after=edited)
         return ((closed, settled.by), (self.edited(request.call_id, reply.input), settled.by))
 
+    def why_not(self, opened: ev.AskOpened, closed: ev.AskClosed) -> str | None:
+        """Why ``closed``, which somebody else sent, is no answer to ``opened``; None where it is one."""
+        if opened.kind is not AskKind.APPROVAL:
+            return None
+        if closed.choice in _YES_NO and closed.is_allowed is not _YES_NO[closed.choice]:
+            return "it says both yes and no"
+        try:
+            if closed.rule is not None:
+                msgspec.convert(closed.rule, Rule)
+            if closed.after is not None and jsonio.is_deep(closed.after.encode("utf-8", "surrogatepass")):
+                return f"the edited arguments are {jsonio.MAX_DEPTH_ERROR}"
+            jsonio.decode(closed.after or "null")
+        except msgspec.ValidationError as problem:
+            return f"what it holds for is no rule: {problem}"
+        except jsonio.NotJson as problem:
+            return f"the edited arguments are no JSON: {problem}"
+        return None
+
     def edited(self, call: str, input: Json) -> ev.ToolRewritten | ev.ToolFinished:
         """What becomes of ``call`` when a person runs it with ``input``: judged by everything but them."""
         name = call_name(self._writer.conversation.calls[call].becomes)
-        tool = self._work.tools[name]
+        tool = self._work.tools.get(name)
+        if tool is None:
+            return _unrun(call, unknown_tool(name, tuple(self._work.tools)))
+        gate, held = self._work.options.gate, self._writer.conversation.grants
         admission = admit(
-            msgspec.structs.replace(self._work.options.gate, grants=self._writer.conversation.grants),
+            msgspec.structs.replace(gate, grants=(*gate.grants, *held)),
             tool,
             input,
             turn=self._writer.state.taint or BOTH,
@@ -133,8 +158,7 @@ class Asks:
             is_approved=True,
         )
         if admission.refused is not None:
-            refused = admission.refused
-            return ev.ToolFinished(call=call, content=refused.content, is_error=True, refusal=refused.refusal)
+            return _unrun(call, admission.refused)
         return ev.ToolRewritten(call=call, becomes=parse_call(name, input))
 
     # Questions of tools
@@ -233,6 +257,10 @@ class Asks:
             task.cancel()
         await asyncio.gather(*(task for task, _ in self._asked.values()), return_exceptions=True)
         self._asked.clear()
+
+
+def _unrun(call: str, output: ToolOutput) -> ev.ToolFinished:
+    return ev.ToolFinished(call=call, content=output.content, is_error=True, refusal=output.refusal)
 
 
 def _answer_of(closed: ev.AskClosed, by: Actor) -> Answer:

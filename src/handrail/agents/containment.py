@@ -100,3 +100,9 @@ def misfit(value: Struct) -> str | None:
         return jsonio.MAX_DEPTH_ERROR if jsonio.is_deep(jsonio.encode(value)) else None
     except (msgspec.ValidationError, *_NO_JSON) as problem:
         return told(problem)
+
+
+def check_fits(value: Struct) -> None:
+    """``TypeError`` for what ``misfit`` finds."""
+    if problem := misfit(value):
+        raise TypeError(f"{type(value).__name__} does not fit: {problem}")

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from handrail import jsonio
 from handrail.agents.asks import Asks
+from handrail.agents.containment import spellable
 from handrail.agents.steering import OVER, Mailbox
 from handrail.agents.work import Activity
 from handrail.agents.writer import Writer
@@ -131,7 +132,7 @@ class Inbox:
                 return "the question is closed already"
             if body.choice is not None and opened.options and body.choice not in opened.options:
                 return f"{body.choice!r} is no answer that was offered"
-            return None
+            return self.asks.why_not(opened, body) if self.asks is not None else None
         if state.run is None:
             return OVER
         if isinstance(body, InputReceived):
@@ -150,4 +151,4 @@ class Inbox:
         opened = open_ask(self._writer.state, body.ask)
         if opened is None or opened.kind is not AskKind.APPROVAL or opened.call is None:
             return ()
-        return (self.asks.edited(opened.call, jsonio.decode(body.after.encode())),)
+        return (self.asks.edited(opened.call, spellable(jsonio.decode(body.after))),)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from handrail import ids
 from handrail.agents.approval import PERSON
+from handrail.agents.containment import check_fits
 from handrail.agents.content import Content, blocks_of
 from handrail.agents.result import Session
 from handrail.journal.events import (
@@ -27,6 +28,8 @@ from handrail.transcripts.model import Via
 
 class RemoteRun:
     """Posts into the inbox of a session, whoever drives it. What is sent while nobody does waits for the next run.
+
+    ``TypeError`` for what does not fit: nobody could read the inbox any more.
 
     Each message gives an id; ``receipt`` says what became of it.
     """
@@ -87,6 +90,7 @@ class RemoteRun:
         return await self._post(InputReceived(input=key, via=via, content=blocks), key)
 
     async def _post(self, body: Posted, key: str | None = None) -> str:
+        check_fits(body)
         sent = key or ids.new_uuid7()
         await self.session.journal.post(self.session.id, body, self._by, sent)
         return sent

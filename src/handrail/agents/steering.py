@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any, Literal
 
+from handrail.agents.containment import check_fits
 from handrail.errors import HandrailError
 from handrail.journal.events import Event, InputDelivered, InputReturned
 from handrail.journal.port import Entry, Journal, Posted
@@ -91,7 +92,8 @@ class Mailbox:
         self._is_closed = False
 
     def send(self, body: Posted, by: Actor, key: str) -> Receipt:
-        """Put ``body`` on its way; at once returned when the run is over."""
+        """Put ``body`` on its way; at once returned when the run is over. ``TypeError`` for what does not fit."""
+        check_fits(body)
         receipt = Receipt(key)
         with self._lock:
             if self._is_closed:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from handrail import files, jsonio
 from handrail.clock import Clock, SystemClock
@@ -25,7 +25,8 @@ from handrail.journal.broken import BrokenJournal
 from handrail.journal.events import AskClosed, AskOpened, Event, RunEnded, Unknown
 from handrail.journal.port import Entry, Posted, SeqConflict, StaleEpoch, check_numbers
 from handrail.journal.vocabulary import Actor
-from handrail.journal.wire import NotAnEvent, decode_event, encode_event
+from handrail.journal.wire import EventRow, NotAnEvent, decode_event, encode_event, read_row
+from handrail.transcripts.model import Json
 
 JOURNAL, HEAD, INBOX = ".jsonl", ".head", ".inbox"
 
@@ -50,7 +51,7 @@ class _Head(Struct, frozen=True):
 class _Line(Struct, frozen=True):
     """One line of an inbox: the entry in the shape of the event it will be, and its sender's key."""
 
-    entry: Raw
+    entry: Json
     key: str
 
 
@@ -271,9 +272,10 @@ class FileJournal:
 
 def _entry(line: bytes) -> Entry:
     try:
-        row = msgspec.json.decode(line, type=_Line)
-        event = decode_event(bytes(row.entry))
-    except (msgspec.DecodeError, NotAnEvent) as problem:
+        # Not decoded as a whole: a text may hold half a character (a lone surrogate), which the strict reader refuses.
+        row = msgspec.convert(jsonio.decode(line), _Line)
+        event = read_row(msgspec.convert(row.entry, EventRow))
+    except (jsonio.NotJson, msgspec.ValidationError, UnicodeEncodeError, NotAnEvent) as problem:
         raise BrokenJournal(f"an inbox holds a line that is no entry: {problem}") from problem
     if isinstance(event.body, Unknown):
         raise BrokenJournal(f"an inbox holds an entry of the unknown kind {event.body.type}")
