@@ -38,6 +38,7 @@ from handrail.agents.hooks import HookCall, HookEvent, Rewrite
 from handrail.agents.tools import built_in_tools
 from handrail.journal import events as ev
 from handrail.journal.memory import MemoryJournal
+from handrail.journal.port import AskTaken
 from handrail.journal.vocabulary import AskKind, AskOutcome
 from handrail.learning.interventions import find_interventions
 from handrail.models.scripted import Item
@@ -210,8 +211,9 @@ def _answered_from_elsewhere(answer: Any, **options: Any) -> tuple[RunResult, li
 def test_an_answer_through_the_inbox_wins_and_the_approver_is_taken_back() -> None:
     async def yes(run: Any, journal: MemoryJournal, ask: str) -> None:
         closed = ev.AskClosed(ask=ask, outcome=AskOutcome.ANSWERED, is_allowed=True)
-        for key in ("first", "second"):
-            await journal.post("s1", closed, PERSON, key)
+        await journal.post("s1", closed, PERSON, "first")
+        with pytest.raises(AskTaken):
+            await journal.post("s1", closed, PERSON, "second")
 
     result, done, ended = _answered_from_elsewhere(yes)
     assert (done, ended, _result(result).content) == (["disk"], ["taken back"], "wiped disk")

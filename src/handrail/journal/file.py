@@ -21,9 +21,11 @@ from handrail import files, jsonio
 from handrail.clock import Clock, SystemClock
 from handrail.errors import StoreError
 from handrail.ids import check_id
+from handrail.journal.board_rows import SETTLING, check_answer
 from handrail.journal.broken import BrokenJournal
-from handrail.journal.events import AskClosed, AskOpened, Event, RunEnded, Unknown
-from handrail.journal.port import Entry, Posted, SeqConflict, StaleEpoch, check_numbers
+from handrail.journal.events import AskClosed, AskOpened, AskVoted, Event, RunEnded
+from handrail.journal.folded import FoldedBoard
+from handrail.journal.port import Entry, Posted, SeqConflict, StaleEpoch, check_numbers, entry_of
 from handrail.journal.vocabulary import Actor
 from handrail.journal.wire import EventRow, NotAnEvent, decode_event, encode_event, read_row
 from handrail.transcripts.model import Json
@@ -34,7 +36,7 @@ POLL_S = 0.2
 """How often a driver looks for what other processes posted, in seconds."""
 
 _HEAD_BYTES = 42
-_SYNCED = (RunEnded, AskOpened, AskClosed)
+_SYNCED = (RunEnded, AskOpened, AskVoted, AskClosed)
 """What must outlive a power cut: what people were asked and answered, and ends. The rest outlives the process."""
 
 
@@ -171,8 +173,11 @@ class _Files:
         self._inbox_size += len(line)
 
 
-class FileJournal:
-    """Fulfils ``Journal`` with one folder. Several processes may use it; one drives a session, all may post."""
+class FileJournal(FoldedBoard):
+    """Fulfils ``JournalWithBoard`` with one folder.
+
+    Several processes may use it; one drives a session, all may post.
+    """
 
     def __init__(self, folder: Path | str, clock: Clock | None = None, *, poll_s: float | None = POLL_S) -> None:
         self.folder = Path(folder)
@@ -213,11 +218,13 @@ class FileJournal:
             return raised.epoch
 
     async def post(self, session: str, body: Posted, by: Actor, key: str) -> Entry:
-        with self._held(session) as (kept, _):
+        with self._held(session) as (kept, head):
             entries = kept.entries()
             known = next((entry for entry in entries if entry.key == key), None)
             if known is not None:
                 return known
+            if isinstance(body, SETTLING):
+                check_answer(body.ask, session, kept.read(head), entries)
             entry = Entry(number=len(entries) + 1, body=body, by=by, key=key, at=self._clock.now())
             kept.post(entry)
             return entry
@@ -277,10 +284,7 @@ def _entry(line: bytes) -> Entry:
         event = read_row(msgspec.convert(row.entry, EventRow))
     except (jsonio.NotJson, msgspec.ValidationError, UnicodeEncodeError, NotAnEvent) as problem:
         raise BrokenJournal(f"an inbox holds a line that is no entry: {problem}") from problem
-    if isinstance(event.body, Unknown):
-        raise BrokenJournal(f"an inbox holds an entry of the unknown kind {event.body.type}")
-    body: Posted = event.body  # type: ignore[assignment]
-    return Entry(number=event.seq, body=body, by=event.by, key=row.key, at=event.at)
+    return entry_of(event, row.key)
 
 
 def _size(path: Path) -> int:

@@ -6,7 +6,9 @@ import threading
 from collections.abc import Sequence
 
 from handrail.clock import Clock, SystemClock
+from handrail.journal.board_rows import SETTLING, check_answer
 from handrail.journal.events import Event
+from handrail.journal.folded import FoldedBoard
 from handrail.journal.port import Entry, Posted, SeqConflict, StaleEpoch, check_numbers
 from handrail.journal.vocabulary import Actor
 
@@ -19,8 +21,8 @@ class _Session:
         self.by_key: dict[str, Entry] = {}
 
 
-class MemoryJournal:
-    """Fulfils ``Journal``. May be used from several threads and loops; nothing in it waits."""
+class MemoryJournal(FoldedBoard):
+    """Fulfils ``JournalWithBoard``. May be used from several threads and loops; nothing in it waits."""
 
     poll_s: float | None = None
 
@@ -54,6 +56,8 @@ class MemoryJournal:
         with self._lock:
             kept = self._session(session)
             if key not in kept.by_key:
+                if isinstance(body, SETTLING):
+                    check_answer(body.ask, session, kept.events, kept.entries)
                 entry = Entry(number=len(kept.entries) + 1, body=body, by=by, key=key, at=self._clock.now())
                 kept.entries.append(entry)
                 kept.by_key[key] = entry

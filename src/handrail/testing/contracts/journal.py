@@ -1,4 +1,7 @@
-"""The contract of a journal: appends that are whole or not there, one writer, an inbox that is taken once, in order."""
+"""The contract of a journal: appends that are whole or not there, one writer, an inbox that is taken once, in order.
+
+What its board must show stands in ``board``.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from handrail.journal import events as ev
-from handrail.journal.port import Journal, SeqConflict, StaleEpoch, from_entry, number
-from handrail.journal.vocabulary import DRIVER, Actor, ActorKind
+from handrail.journal.board import JournalWithBoard
+from handrail.journal.port import AskTaken, Journal, NoSuchAsk, SeqConflict, StaleEpoch, from_entry, number
+from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, AskKind, AskOutcome
 from handrail.journal.wire import encode_event
 from handrail.testing.contracts.rules import Rule
 from handrail.transcripts.model import Author, Meta, Raw, Text, ToolUse
@@ -36,7 +40,7 @@ OPENING: tuple[ev.Event, ...] = number(
 class JournalCase:
     """``open`` gives the journal under test, again and again on the same storage, which begins empty."""
 
-    open: Callable[[], Journal]
+    open: Callable[[], JournalWithBoard]
 
 
 def _do(story: Coroutine[Any, Any, Value]) -> Value:
@@ -165,8 +169,104 @@ def _keeps_the_bytes_of_an_event(case: JournalCase) -> None:
     _do(story())
 
 
+def _a_cancelled_append_is_whole_and_known(case: JournalCase) -> None:
+    """Whoever is cancelled while it appends goes on believing what is true, and begins no other append."""
+
+    async def story() -> None:
+        journal = case.open()
+        epoch = await _begun(journal)
+        returned: list[int] = []
+
+        async def write() -> None:
+            for seq in range(3, 200):
+                await journal.append(SESSION, seq, epoch, number([ev.SessionTitled(str(seq))], after=seq, by=DRIVER))
+                returned.append(seq + 1)
+
+        task = asyncio.create_task(write())
+        while len(returned) < 20 and not task.done():
+            await asyncio.sleep(0)
+        before = len(returned)
+        task.cancel()
+        await asyncio.wait({task})
+        assert len(returned) <= before + 1, f"{len(returned) - before} appends returned after the cancellation"
+        kept = await case.open().read(SESSION)
+        assert kept[-1].seq == returned[-1], f"event {kept[-1].seq} is there, and the writer knows of {returned[-1]}"
+
+    _do(story())
+
+
+def _the_first_answer_wins(case: JournalCase) -> None:
+    async def answer(name: str) -> str | None:
+        try:
+            entry = await case.open().post(SESSION, _answer("q1", name), Actor(ActorKind.PERSON, name), name)
+        except AskTaken as lost:
+            return lost.winner.key
+        assert entry.key == name
+        return None
+
+    async def story() -> None:
+        await _asked(case.open(), "q1")
+        lost = await asyncio.gather(*(answer(str(index)) for index in range(5)))
+        winners = [str(index) for index, winner in enumerate(lost) if winner is None]
+        assert len(winners) == 1, f"{len(winners)} of five answers won"
+        assert {winner for winner in lost if winner} == set(winners), "the others were not told who won"
+        entries = await case.open().inbox(SESSION)
+        assert [entry.key for entry in entries] == winners
+        again = await case.open().post(SESSION, _answer("q1", "changed my mind"), PERSON, winners[0])
+        assert again == entries[0], "the same key did not give the first entry back"
+
+    _do(story())
+
+
+def _takes_no_answer_to_what_is_not_open(case: JournalCase) -> None:
+    async def story() -> None:
+        journal = case.open()
+        epoch = await _asked(journal, "q1")
+        await _raises(NoSuchAsk, journal.post(SESSION, _answer("q2", "yes"), PERSON, "k0"))
+        await _raises(NoSuchAsk, journal.post(SESSION, ev.AskVoted(ask="q2"), PERSON, "k0"))
+        late = ev.AskClosed(ask="q1", outcome=AskOutcome.TIMED_OUT)
+        await journal.append(SESSION, 4, epoch, number([late], after=4, by=DRIVER))
+        for body in (_answer("q1", "yes"), ev.AskVoted(ask="q1", choice="yes")):
+            try:
+                await case.open().post(SESSION, body, PERSON, "k1")
+            except AskTaken as lost:
+                assert (lost.winner.body, lost.winner.by) == (late, DRIVER)
+            else:
+                _fail("an answer to a closed question was taken")
+        assert await journal.inbox(SESSION) == ()
+
+    _do(story())
+
+
+def _a_refused_answer_opens_the_question_again(case: JournalCase) -> None:
+    async def story() -> None:
+        journal = case.open()
+        epoch = await _asked(journal, "q1")
+        first = await journal.post(SESSION, _answer("q1", "perhaps"), PERSON, "k1")
+        refused = ev.Event(seq=5, by=first.by, body=ev.EntryRefused("no answer that was offered"), inbox=first.number)
+        await journal.append(SESSION, 4, epoch, [refused])
+        second = await case.open().post(SESSION, _answer("q1", "yes"), PERSON, "k2")
+        assert second.number == 2
+        await journal.append(SESSION, 5, epoch, [from_entry(second, after=5)])
+        await _raises(AskTaken, case.open().post(SESSION, _answer("q1", "no"), PERSON, "k3"))
+
+    _do(story())
+
+
 def _steer(name: str) -> ev.InputReceived:
     return ev.InputReceived(input=name, via="steer", content=(Text(f"words of {name}", Author.PERSON),))
+
+
+def _answer(ask: str, words: str) -> ev.AskClosed:
+    return ev.AskClosed(ask=ask, outcome=AskOutcome.ANSWERED, words=words)
+
+
+async def _asked(journal: Journal, ask: str) -> int:
+    """The beginning of a session, with an open question as its fourth event; the epoch."""
+    epoch = await _begun(journal)
+    opened = ev.AskOpened(ask=ask, kind=AskKind.QUESTION, prompt="Which?")
+    await journal.append(SESSION, 3, epoch, number([opened], after=3, by=DRIVER))
+    return epoch
 
 
 async def _raises(kind: type[Exception], work: Coroutine[Any, Any, Any]) -> None:
@@ -190,4 +290,8 @@ JOURNAL_RULES: tuple[Rule[JournalCase], ...] = (
     Rule(6, "the same key is posted once", _posts_a_key_once),
     Rule(7, "entries are taken once and in order, whatever crashes in between", _takes_entries_once_and_in_order),
     Rule(8, "an event comes back with the bytes it had", _keeps_the_bytes_of_an_event),
+    Rule(9, "an append whose caller is cancelled is whole and known", _a_cancelled_append_is_whole_and_known),
+    Rule(10, "the first answer wins, and the others are told which it is", _the_first_answer_wins),
+    Rule(11, "a question that is not open takes no answer", _takes_no_answer_to_what_is_not_open),
+    Rule(12, "an answer that the driver refuses leaves the question open", _a_refused_answer_opens_the_question_again),
 )
