@@ -8,6 +8,7 @@ import pytest
 
 from handrail.journal.file import FileJournal
 from handrail.journal.memory import MemoryJournal
+from handrail.runs.journals.postgres import PostgresJournal
 from handrail.runs.journals.sqlite import SqliteJournal
 from handrail.testing.contracts.board import BOARD_RULES
 from handrail.testing.contracts.journal import JOURNAL_RULES, JournalCase
@@ -47,3 +48,18 @@ def test_sqlite_journal(rule: Rule[JournalCase], tmp_path: Path) -> None:
     rule.check(JournalCase(open_again))
     for journal in opened:
         journal.close()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_postgres_journal(rule: Rule[JournalCase], postgres_url: str) -> None:
+    opened: list[PostgresJournal] = []
+
+    def open_again() -> PostgresJournal:
+        opened.append(PostgresJournal(postgres_url, connections=1))
+        return opened[-1]
+
+    try:
+        rule.check(JournalCase(open_again))
+    finally:
+        for journal in opened:
+            journal.close()

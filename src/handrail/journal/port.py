@@ -11,9 +11,10 @@ One contract suite runs over every journal: memory, file, SQL.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -129,6 +130,18 @@ class Journal(Protocol):
 
     async def sessions(self) -> tuple[str, ...]:
         """The ids of all sessions that have events, in the order they began."""
+        ...
+
+
+@runtime_checkable
+class Wakes(Protocol):
+    """A journal that wakes those who wait for what other processes do to a session."""
+
+    def listen(self, session: str) -> AbstractContextManager[Callable[[float], Awaitable[None]]]:
+        """Inside the block: what waits for news of ``session``, so many seconds at most.
+
+        What came since it was waited for last ends the next wait at once. It may end with no news at all.
+        """
         ...
 
 

@@ -1,0 +1,119 @@
+"""A PostgreSQL server of one's own for tests: in a folder of its own, on a socket in that folder, gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+VARIABLE = "HANDRAIL_TEST_POSTGRES"
+"""Names a server to use instead, by URL; its user must be allowed to make databases."""
+
+_PLACES = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt/postgresql")
+_USER = "postgres"
+_SETTINGS = "-c listen_addresses='' -c max_connections=60 -c fsync=off -c log_min_messages=fatal"
+
+
+class PostgresServer:
+    """A server that runs. ``url`` is that of its first database."""
+
+    def __init__(self, url: str, folder: Path | None = None, programs: Path | None = None) -> None:
+        self.url = url
+        self._folder = folder
+        self._programs = programs
+        self._names = (f"handrail_{os.getpid()}_{index}" for index in itertools.count())
+
+    @property
+    def may_restart(self) -> bool:
+        """Whether it is ours to stop."""
+        return self._folder is not None
+
+    @contextlib.contextmanager
+    def database(self) -> Iterator[str]:
+        """The URL of a new, empty database; it is dropped at the end of the block, with whoever is in it."""
+        import psycopg
+
+        name = next(self._names)
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        try:
+            yield _url_of(self.url, name)
+        finally:
+            with psycopg.connect(self.url, autocommit=True) as connection:
+                connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+    def restart(self) -> None:
+        """Stop it at once, with what everybody is doing cut off, and start it again."""
+        self._control("restart", "-m", "immediate")
+
+    def stop(self) -> None:
+        """Stop it at once."""
+        self._control("stop", "-m", "immediate")
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self._control("start")
+
+    def _control(self, *words: str) -> None:
+        if self._folder is None or self._programs is None:
+            raise RuntimeError("this server was not started here")
+        data, log = self._folder / "data", self._folder / "log"
+        options = f"-k {self._folder} {_SETTINGS}"
+        command = [str(self._programs / "pg_ctl"), "-w", "-s", "-D", str(data), "-l", str(log), "-o", options, *words]
+        _run_as_server(command)
+
+
+def find_programs() -> Path | None:
+    """The folder of the newest server that is installed; None where there is none."""
+    on_path = shutil.which("pg_ctl")
+    if on_path is not None:
+        return Path(on_path).resolve().parent
+    found = [path.parent for place in _PLACES for path in Path(place).glob("**/bin/pg_ctl")]
+    return max(found, default=None, key=lambda path: [int(part) for part in path.parts if part.isdigit()])
+
+
+@contextlib.contextmanager
+def postgres_server() -> Iterator[PostgresServer | None]:
+    """The server that ``VARIABLE`` names, else one that runs for the length of the block; None: none is installed."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        yield PostgresServer(given)
+        return
+    programs = find_programs()
+    if programs is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="handrail-pg-") as place:
+        folder = Path(place)
+        if os.geteuid() == 0:
+            # The server refuses to run as root.
+            shutil.chown(folder, _USER)
+        data = folder / "data"
+        _run_as_server([str(programs / "initdb"), "-D", str(data), "-U", _USER, "-A", "trust", "-E", "UTF8", "-N"])
+        url = f"postgresql://{_USER}@/postgres?host={quote(str(folder), safe='')}"
+        server = PostgresServer(url, folder, programs)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def _run_as_server(command: list[str]) -> None:
+    user = _USER if os.geteuid() == 0 else None
+    done = subprocess.run(command, user=user, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode != 0:
+        told = (done.stderr + done.stdout).decode(errors="replace").strip()
+        raise RuntimeError(f"{Path(command[0]).name} ended with {done.returncode}: {told}")
+
+
+def _url_of(url: str, name: str) -> str:
+    from psycopg.conninfo import make_conninfo
+
+    return make_conninfo(url, dbname=name)
