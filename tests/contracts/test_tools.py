@@ -18,6 +18,13 @@ from handrail.workspace.declared import DeclaredTool
 FITTING: dict[str, tuple[Json, ...]] = {
     "ask": ({"question": "Which?"}, {"question": "Which?", "options": ["a"], "may_type": False}),
     "bash": ({"command": "true"}, {"command": "exit 3", "workdir": ".", "timeout_ms": 20_000, "description": None}),
+    "checklist_add": ({"items": ["a"]}, {"items": [], "region": "steps"}),
+    "checklist_done": ({"numbers": [1]}, {"numbers": [1, 2], "is_done": False, "region": "steps"}),
+    "checklist_note": ({"number": 1, "note": "n", "region": None},),
+    "context_append": ({"region": "notes", "text": "t"}, {"region": "notes", "text": "t", "key": "k"}),
+    "context_delete": ({"region": "notes", "key": "k"}, {"region": "notes", "number": 1}),
+    "context_read": ({}, {"region": "notes"}, {"region": "notes", "key": "k"}),
+    "context_write": ({"region": "notes", "text": "t"}, {"region": "notes", "text": "t", "key": None}),
     "edit": ({"file_path": "f", "old_string": "a", "new_string": "b", "replace_all": True},),
     "fetch": ({"url": "http://127.0.0.1:1/"},),
     "glob": ({"pattern": "*"}, {"pattern": "*", "path": "."}),

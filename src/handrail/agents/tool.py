@@ -145,7 +145,6 @@ class Tool(Struct, frozen=True, kw_only=True):
     ``is_parallel``: calls of it may run at the same time as others. ``is_twice_safe``: a call that was started and
     never finished may be run again. ``is_terminal``: a call of it that succeeds ends the run; it is never parallel,
     whatever was said. ``timeout_s`` None means no limit. ``function`` is the Python function it was made of, if any.
-    ``needs_regions``: it is of use only where there are context regions, and is offered nowhere else.
     """
 
     spec: ToolSpec
@@ -157,7 +156,6 @@ class Tool(Struct, frozen=True, kw_only=True):
     is_terminal: bool = False
     timeout_s: float | None = None
     function: Callable[..., Any] | None = None
-    needs_regions: bool = False
 
     def __post_init__(self) -> None:
         if self.is_terminal and self.is_parallel:

@@ -27,7 +27,7 @@ from handrail.agents.hooks import Hook
 from handrail.agents.permissions import Policy, Rule, Verdict, is_glob, parse_rule
 from handrail.agents.strategies import strategy_names
 from handrail.agents.tool import Tool, by_name
-from handrail.agents.tools import built_in_names, built_in_tools
+from handrail.agents.tools import built_in_tools, everyday_names
 from handrail.agents.tools.bash import shell_tool
 from handrail.errors import HandrailError, UnknownName
 from handrail.models.names import model_from_name
@@ -130,7 +130,7 @@ def instructions(workspace: Workspace) -> str:
 
 def _built_in(environment: Mapping[str, str]) -> tuple[Tool, ...]:
     """The built-in tools, the shell confined where this machine can."""
-    plain = built_in_tools(name for name in built_in_names() if name != _SHELL)
+    plain = built_in_tools(name for name in everyday_names() if name != _SHELL)
     return (*plain, shell_tool(find_sandbox(environment)))
 
 

@@ -11,10 +11,26 @@ from handrail import registry
 from handrail.agents.tool import Tool
 from handrail.errors import UnknownName
 
+REGIONAL = (
+    "checklist_add",
+    "checklist_done",
+    "checklist_note",
+    "context_append",
+    "context_delete",
+    "context_read",
+    "context_write",
+)
+"""The tools for context regions. They are offered where they are named, and to a stage that sees regions."""
+
 
 def built_in_names() -> tuple[str, ...]:
     """The module names of all built-in tools, sorted; nothing is imported for it."""
     return registry.names(__name__)
+
+
+def everyday_names() -> tuple[str, ...]:
+    """The module names of the built-in tools that a run is given when it names none."""
+    return tuple(name for name in built_in_names() if name not in REGIONAL)
 
 
 def built_in(name: str) -> Tool:
