@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from handrail.agents.cancellation import CancellationToken
+from handrail.agents.cancellation import CancellationToken, CancelledItself
+from handrail.agents.containment import Raised, contained
 from handrail.agents.content import words_of
+from handrail.agents.replies import recordable
 from handrail.agents.requesting import model_of, reasoning_of
 from handrail.agents.work import Work
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
 from handrail.journal.effects import Compact
 from handrail.journal.state import adjustment_of
-from handrail.models.errors import ModelError
+from handrail.models.errors import MalformedReply
 from handrail.models.port import ModelReply, ModelRequest, reply_to
 from handrail.transcripts.model import Author, Message, RefusalKind, Text, ToolResult, Usage
 
@@ -39,11 +41,15 @@ class Compactor:
         """Record a summary, or that there is none; ``Cancelled`` when cut off, and then nothing is recorded."""
         began = self._work.clock.monotonic_s()
         try:
-            reply = await self._summary(cancellation)
-        except (ModelError, ValueError) as problem:
+            got = await cancellation.guard(contained(self._summary(cancellation)))
+        except CancelledItself as problem:
+            got = Raised(problem)
+        if isinstance(got, Raised):
+            cancellation.raise_if_cancelled()
             elapsed_s = self._work.clock.monotonic_s() - began
-            await self._writer.record(ev.CompactionFailed(error=str(problem), elapsed_s=elapsed_s))
+            await self._writer.record(ev.CompactionFailed(error=got.told, elapsed_s=elapsed_s))
             return
+        reply = got.value
         usage = reply.message.usage or Usage(input_tokens=0, output_tokens=0)
         tokens, cost = usage.input_tokens + usage.output_tokens, reply.cost or 0.0
         for pool in (*self._work.options.pools, self._work.purse):
@@ -74,9 +80,9 @@ class Compactor:
             run=self._work.place.run,
             replies=self._writer.conversation.replies,
         )
-        reply = await reply_to(model_of(self._work, adjustment), request, cancellation)
+        reply = recordable(await reply_to(model_of(self._work, adjustment), request, cancellation))
         if not words_of(reply.message.content).strip():
-            raise ValueError("the model gave no summary")
+            raise MalformedReply("the model gave no summary")
         return reply
 
     def _kept(self, summary: str) -> str:

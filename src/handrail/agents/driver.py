@@ -41,9 +41,12 @@ from handrail.journal.ends import closing_events
 from handrail.journal.limits import why_not
 from handrail.journal.rounds import next_effects
 from handrail.journal.state import Spent, adjustment_of
-from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, Bound, Choice
+from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, Bound, Choice, EndReason
 
 Summarise = Callable[[Compact, CancellationToken], Coroutine[Any, Any, None]]
+
+LAST_ROUND_S = 60.0
+"""How long the last round at a limit may take in a run whose seconds are bounded; never more than they are."""
 
 
 class Driver:
@@ -77,7 +80,7 @@ class Driver:
             while self._writer.state.run is not None:
                 await self._step()
         except asyncio.CancelledError:
-            await self._commit_cancelled()
+            await _whole(self._commit_cancelled())
             raise
         finally:
             await self._abandon()
@@ -119,7 +122,7 @@ class Driver:
             case Decide():
                 await self._unless_cut(self._decide(effect, token))
             case Compact():
-                await self._unless_cut(self._compact(effect, token))
+                await self._in_time(self._unless_cut(self._compact(effect, token)))
             case WaitUntil():
                 await self._wait(effect)
             case Advance():
@@ -165,14 +168,18 @@ class Driver:
         if run is None or limit is None:
             await work
             return
-        left_s = max(limit - run.spent.seconds, 0.0)
+        is_last = run.grace == "granted"
+        left_s = min(limit, LAST_ROUND_S) if is_last else max(limit - run.spent.seconds, 0.0)
         is_cut = asyncio.Event()
         timer = asyncio.get_running_loop().call_later(left_s, self._run_out, is_cut)
         try:
             await work
         finally:
             timer.cancel()
-        if is_cut.is_set():
+        if is_cut.is_set() and is_last:
+            # There is no round after the last one, so no boundary to come to.
+            await self._end(End(reason=EndReason.MAX_SECONDS))
+        elif is_cut.is_set():
             # Said, not computed: two clocks measured this, and the sum of what was done may lie just below the bound.
             await self._writer.record(ev.BoundReached(bound=Bound.MAX_SECONDS))
 
@@ -256,3 +263,12 @@ class Driver:
         for effect in next_effects(self._writer.state, self._work.clock.now()):
             if isinstance(effect, End):
                 await self._end(effect)
+
+
+async def _whole(work: Coroutine[Any, Any, None]) -> None:
+    """``work`` to its end, however often the task that waits for it is cancelled; the cancelling is the caller's."""
+    task = asyncio.get_running_loop().create_task(work)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait({task})
+    await task

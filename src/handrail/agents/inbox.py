@@ -101,9 +101,10 @@ class Inbox:
         await self.take()
 
     async def take_before_run(self) -> None:
-        """Journal what was posted while no run was open, up to the first message: that one is for the run to come."""
+        """Journal what was posted while no run was open, up to what is for the run to come: a message, or whatever
+        was sent to it already."""
         for entry in await self._writer.journal.inbox(self._writer.session, self._writer.state.inbox):
-            if isinstance(entry.body, InputReceived):
+            if isinstance(entry.body, InputReceived) or self._mailbox.has_sent(entry.key):
                 return
             await self._take(entry)
 

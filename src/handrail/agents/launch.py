@@ -117,7 +117,9 @@ class _Launched:
             finally:
                 await self._inbox.close()
                 self._feed.end()
-        result = self.handle.last_result or self._result(driver)
+        result = self.handle.last_result
+        if result is None:
+            raise RuntimeError("the run was driven to its end and has none")
         if result.end_reason is EndReason.FAILED:
             raise RunFailed(result) from (driver.failure or driver.requests.failure)
         return result

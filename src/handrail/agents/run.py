@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Generator
 from typing import Any, TypeAlias
 
@@ -11,6 +12,7 @@ from msgspec import Struct
 from handrail import ids
 from handrail.agents.approval import PERSON
 from handrail.agents.content import Content, blocks_of
+from handrail.agents.opening import HOST
 from handrail.agents.result import RunResult, Session
 from handrail.agents.steering import Mailbox, Receipt
 from handrail.agents.work import Progress
@@ -88,7 +90,28 @@ class Run:
         self.last_result: RunResult | None = None
 
     def __await__(self) -> Generator[Any, None, RunResult]:
-        return self._task.__await__()
+        return self._result().__await__()
+
+    async def _result(self) -> RunResult:
+        """The result. A cancelling does not reach into what the driver is just doing, such as an append: it is a wish
+        like any other, and raised once the run has ended by it."""
+        try:
+            return await asyncio.shield(self._task)
+        except asyncio.CancelledError:
+            if not self._task.done():
+                await self._ended_by(self.cancel("the task was cancelled", by=HOST))
+            raise
+
+    async def _ended_by(self, wish: Receipt) -> None:
+        """Wait for the end, however often the task that waits is cancelled."""
+        heard = asyncio.ensure_future(wish)
+        while not self._task.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait({self._task, heard}, return_when=asyncio.FIRST_COMPLETED)
+                if heard.done() and wish.status == "returned":
+                    # Nobody will hear it: it could not be posted.
+                    self._task.cancel()
+                await asyncio.wait({self._task})
 
     def __aiter__(self) -> AsyncIterator[Happening]:
         return self._feed.watch()

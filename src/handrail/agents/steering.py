@@ -142,6 +142,10 @@ class Mailbox:
         elif type(body) is InputReturned:
             self.settle(body.input, why=body.why)
 
+    def has_sent(self, key: str) -> bool:
+        """Whether ``key`` is of something that was sent through here and has not ended."""
+        return key in self._receipts
+
     @property
     def has_open(self) -> bool:
         """Whether a receipt has not ended."""
