@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeAlias
+from enum import Enum
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -99,6 +100,17 @@ class Approver(Protocol):
 
 ApproverLike: TypeAlias = Approver | Callable[[ApprovalRequest], Reply | Awaitable[Reply]]
 """An approver, or a function, plain or async, that answers as one."""
+
+
+class Held(Enum):
+    """The type of ``HOLD``, so that type checkers can tell it from an approver."""
+
+    HOLD = "hold"
+
+
+HOLD: Final = Held.HOLD
+"""In the place of an approver or an answerer: nobody in this process is asked. The question stays open, durable, and is
+answered through the journal's inbox, whenever and from wherever that is."""
 
 
 class Settled(Struct, frozen=True, kw_only=True):

@@ -2,13 +2,13 @@
 
 An answer comes from the host's approver or answerer, or through the inbox from somebody else; the first one wins
 and the other is told. A question that is closed any other way is taken back from whoever is being asked.
+Those of tools are put by ``questions``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any
 
@@ -16,28 +16,27 @@ import msgspec
 
 from handrail import ids, jsonio
 from handrail.agents.admission import Admission, admit
-from handrail.agents.approval import ApprovalRequest, ApproveEdited, Settled, digest_of, seek
-from handrail.agents.cancellation import CancellationToken, Cancelled, CancelledItself
-from handrail.agents.containment import Raised, contained, misfit
+from handrail.agents.approval import HOLD, ApprovalRequest, ApproveEdited, Settled, digest_of, seek
+from handrail.agents.cancellation import CancellationToken, Cancelled
 from handrail.agents.execution import unknown_tool
 from handrail.agents.permissions import Rule, Verdict
+from handrail.agents.questions import Closing, Questions
 from handrail.agents.taint import ALL_TRAITS
-from handrail.agents.threads import in_thread
-from handrail.agents.tool import Answer, Question, Tool, ToolOutput
+from handrail.agents.tool import Tool, ToolOutput
 from handrail.agents.work import Work
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
-from handrail.journal.refusals import refusal_of
-from handrail.journal.state import CallPhase, open_ask
-from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, AskKind, AskOutcome
+from handrail.journal.state import CallPhase, CallState, open_ask
+from handrail.journal.vocabulary import DRIVER, Actor, AskKind, AskOutcome
 from handrail.transcripts.calls import call_name, parse_call, render_call
-from handrail.transcripts.model import Json, Refusal, RefusalKind, Taint
+from handrail.transcripts.model import Json, Taint
 
 BOTH = Taint(private=True, untrusted=True)
 """What is assumed where nobody knows what entered the conversation."""
 
 _YES_NO = {"approve": True, "deny": False}
 """The answers an approval offers, and whether the call may run with them."""
+
 
 TOO_LATE = "somebody else answered first, or the question was withdrawn"
 
@@ -50,22 +49,27 @@ class Asks:
         self._writer = writer
         self._wake = wake
         self._asked: dict[str, tuple[asyncio.Task[None], CancellationToken]] = {}
-        self._closed: dict[str, asyncio.Future[tuple[ev.AskClosed, Actor]]] = {}
+        self._awaited: dict[str, asyncio.Future[Closing]] = {}
+        self.questions = Questions(self, work, writer)
 
     # Approvals
 
     async def approve(self, call: str, admission: Admission, tool: Tool, input: Json) -> None:
         """Open the question whether ``call`` may run and put it to the approver."""
         shown = jsonio.encode(input).decode()
-        opened = ev.AskOpened(
-            ask=ids.new_uuid7(self._work.clock),
-            kind=AskKind.APPROVAL,
-            prompt=f"Run {tool.name}?",
-            options=tuple(_YES_NO),
-            shown=shown,
-            digest=admission.digest,
-            call=call,
-            deadline=self._deadline(),
+        opened = self.opening(
+            ev.AskOpened(
+                ask=ids.new_uuid7(self._work.clock),
+                key=f"approve/{admission.digest[:16]}",
+                kind=AskKind.APPROVAL,
+                prompt=f"Run {tool.name}?",
+                title=tool.name,
+                options=tuple(_YES_NO),
+                shown=shown,
+                body_format="json",
+                digest=admission.digest,
+                call=call,
+            )
         )
         if admission.verdict is Verdict.ALLOW:
             # Another answer came in between and holds for this call too: nobody is asked twice.
@@ -76,13 +80,34 @@ class Asks:
         elif await self._writer.record_if(lambda: ((opened, DRIVER),) if self._may_open(call) else ()):
             self.put(opened, admission.why)
 
+    def opening(self, opened: ev.AskOpened) -> ev.AskOpened:
+        """``opened`` with what is the same for every question of a call: where it was asked, by whom, until when."""
+        state = self._writer.state
+        run, stage = state.run, None if state.run is None else state.run.stage
+        place = "" if run is None else f"{run.started.run}/{run.spent.requests}/{opened.call}/"
+        return msgspec.structs.replace(
+            opened,
+            key=f"{place}{opened.key}",
+            run=None if run is None else run.started.run,
+            stage=None if stage is None else stage.stage,
+            visit=None if stage is None else stage.visit,
+            origin=self._work.origin,
+            deadline=self._deadline(),
+        )
+
     def _may_open(self, call: str) -> bool:
+        state = self._call(call)
+        return state is not None and state.phase is CallPhase.ADMITTED
+
+    def _call(self, call: str) -> CallState | None:
         run = self._writer.state.run
-        return run is not None and any(one.call == call and one.phase is CallPhase.ADMITTED for one in run.calls)
+        return None if run is None else next((one for one in run.calls if one.call == call), None)
 
     def put(self, opened: ev.AskOpened, why: str = "") -> None:
         """Put an open approval to the approver, if nobody is doing so: a driver that died may have been."""
         if opened.ask in self._asked or opened.call is None or opened.kind is not AskKind.APPROVAL:
+            return
+        if self._work.options.approver is HOLD:
             return
         record = self._writer.conversation.calls[opened.call]
         name, input = render_call(record.becomes)
@@ -99,11 +124,13 @@ class Asks:
             origin=self._work.origin,
             taint=self._writer.state.taint,
         )
-        token = CancellationToken()
-        self._start(opened.ask, token, self._seek(request, token))
+        self.start(opened.ask, lambda token: self._seek(request, token))
 
     async def _seek(self, request: ApprovalRequest, token: CancellationToken) -> None:
-        settled = await seek(self._work.options.approver, request, cancellation=token)
+        approver = self._work.options.approver
+        if approver is HOLD:
+            return
+        settled = await seek(approver, request, cancellation=token)
         await self._writer.record_if(lambda: self._settled(request, settled) if self._is_open(request.id) else ())
 
     def _settled(self, request: ApprovalRequest, settled: Settled) -> tuple[tuple[ev.Known, Actor], ...]:
@@ -161,49 +188,9 @@ class Asks:
             return _unrun(call, admission.refused)
         return ev.ToolRewritten(call=call, becomes=parse_call(name, input))
 
-    # Questions of tools
-
-    async def question(self, call: str, question: Question, cancellation: CancellationToken) -> Answer:
-        """Put a tool's question to a person and wait for its end, whoever brings it."""
-        opened = ev.AskOpened(
-            ask=ids.new_uuid7(self._work.clock),
-            kind=AskKind.QUESTION,
-            prompt=question.prompt,
-            options=question.options,
-            call=call,
-            deadline=self._deadline(),
-        )
-        ended: asyncio.Future[tuple[ev.AskClosed, Actor]] = asyncio.get_running_loop().create_future()
-        self._closed[opened.ask] = ended
-        await self._writer.record(opened)
-        token = CancellationToken()
-        self._start(opened.ask, token, self._answer(opened.ask, question, token))
-        self._wake()
-        try:
-            closed, by = await cancellation.guard(ended)
-        except Cancelled:
-            await self.withdraw(opened.ask)
-            raise
-        finally:
-            del self._closed[opened.ask]
-        return _answer_of(closed, by)
-
-    async def _answer(self, ask: str, question: Question, token: CancellationToken) -> None:
-        answer = await _put(self._work.options.answerer, question, token)
-        if answer is None:
-            return
-        outcome = AskOutcome.ANSWERED
-        if answer.refusal is not None:
-            is_no = answer.refusal.kind is RefusalKind.DENIED
-            outcome = AskOutcome.DENIED if is_no else AskOutcome.AUTO
-        by = Actor(ActorKind.DRIVER, "answerer") if outcome is AskOutcome.AUTO else Actor(ActorKind.PERSON)
-        reason = None if answer.refusal is None else answer.refusal.reason
-        closed = ev.AskClosed(ask=ask, outcome=outcome, choice=answer.choice, words=answer.text, comment=reason)
-        await self._close(closed, by)
-
     def pause(self, question: str) -> ev.AskOpened:
         """The question a run ends with; it stays open until the run is gone on with."""
-        return ev.AskOpened(ask=ids.new_uuid7(self._work.clock), kind=AskKind.PAUSE, prompt=question)
+        return ev.AskOpened(ask=ids.new_uuid7(self._work.clock), kind=AskKind.PAUSE, prompt=question, may_type=True)
 
     # All
 
@@ -211,10 +198,27 @@ class Asks:
         seconds = self._work.options.approval_timeout_s
         return None if seconds is None else self._work.clock.now() + timedelta(seconds=seconds)
 
-    def _start(self, ask: str, token: CancellationToken, work: Any) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+    def start(self, ask: str, work: Callable[[CancellationToken], Coroutine[Any, Any, None]]) -> None:
+        """Let ``work`` ask somebody; it is told to end when the question is closed by somebody else."""
+        token = CancellationToken()
+        task = asyncio.get_running_loop().create_task(work(token))
         task.add_done_callback(lambda _: self._wake())
         self._asked[ask] = (task, token)
+
+    async def closing(self, opened: ev.AskOpened, cancellation: CancellationToken) -> Closing:
+        """Wait until somebody closes the question; it is withdrawn when ``cancellation`` comes first."""
+        self._wake()
+        try:
+            return await cancellation.guard(self._awaited[opened.ask])
+        except Cancelled:
+            await self.withdraw(opened.ask)
+            raise
+        finally:
+            del self._awaited[opened.ask]
+
+    def await_closing(self, ask: str) -> None:
+        """Keep the end of the question for ``closing``, from now on."""
+        self._awaited[ask] = asyncio.get_running_loop().create_future()
 
     def watch(self, event: ev.Event) -> None:
         """Take a closed question back from whoever is being asked, and give its end to the tool that waits."""
@@ -224,19 +228,19 @@ class Asks:
         _, token = self._asked.get(body.ask, (None, None))
         if token is not None:
             token.cancel(TOO_LATE)
-        ended = self._closed.get(body.ask)
+        ended = self._awaited.get(body.ask)
         if ended is not None and not ended.done():
             ended.set_result((body, event.by))
 
     async def withdraw(self, ask: str, why: str | None = None) -> None:
         """Close a question that need not be answered any more."""
-        await self._close(ev.AskClosed(ask=ask, outcome=AskOutcome.WITHDRAWN, comment=why), DRIVER)
+        await self.settle(ev.AskClosed(ask=ask, outcome=AskOutcome.WITHDRAWN, comment=why), DRIVER)
 
     async def time_out(self, ask: str) -> None:
         """Close a question whose deadline has passed."""
-        await self._close(ev.AskClosed(ask=ask, outcome=AskOutcome.TIMED_OUT), DRIVER)
+        await self.settle(ev.AskClosed(ask=ask, outcome=AskOutcome.TIMED_OUT), DRIVER)
 
-    async def _close(self, closed: ev.AskClosed, by: Actor) -> None:
+    async def settle(self, closed: ev.AskClosed, by: Actor) -> None:
         """Close a question, unless somebody has done so in the meantime."""
         await self._writer.record_if(lambda: ((closed, by),) if self._is_open(closed.ask) else ())
 
@@ -261,38 +265,3 @@ class Asks:
 
 def _unrun(call: str, output: ToolOutput) -> ev.ToolFinished:
     return ev.ToolFinished(call=call, content=output.content, is_error=True, refusal=output.refusal)
-
-
-def _answer_of(closed: ev.AskClosed, by: Actor) -> Answer:
-    if closed.outcome is AskOutcome.ANSWERED:
-        return Answer(choice=closed.choice, text=closed.words)
-    refusal = refusal_of(closed, by)
-    return Answer(refusal=refusal or Refusal(RefusalKind.WITHDRAWN))
-
-
-async def _put(answerer: Any, question: Question, token: CancellationToken) -> Answer | None:
-    """The answer; what goes wrong with an answerer counts as none. None when it was taken back."""
-    if answerer is None:
-        return Answer(refusal=Refusal(RefusalKind.BLOCKED, "answerer", "there is nobody to ask"))
-
-    async def ask() -> object:
-        given = answerer(question) if inspect.iscoroutinefunction(answerer) else await in_thread(answerer, question)
-        return await given if inspect.isawaitable(given) else given
-
-    try:
-        put = await token.guard(contained(ask()))
-    except Cancelled:
-        return None
-    except CancelledItself as problem:
-        return _no_answer(f"the answerer failed: {problem}")
-    if isinstance(put, Raised):
-        return _no_answer(f"the answerer failed: {put.told}")
-    if not isinstance(put.value, Answer):
-        return _no_answer(f"the answerer gave no answer but {type(put.value).__name__}")
-    if misfits := misfit(put.value):
-        return _no_answer(f"the answerer's answer does not fit: {misfits}")
-    return put.value
-
-
-def _no_answer(told: str) -> Answer:
-    return Answer(refusal=Refusal(RefusalKind.BLOCKED, "answerer", told))

@@ -171,13 +171,10 @@ class Calls:
         record = self._record(call)
         name, input = render_call(record.becomes)
         tool = self._work.tools.get(name)
-        state = self._state(call)
-        if state is not None and state.ask is not None:
-            # What it asked when its driver died; run again, it asks again.
-            await self._asks.withdraw(state.ask)
         if not await self._writer.record_if(lambda: self._start(call, digest_of(name, input))):
             return
         began = self._work.clock.monotonic_s()
+        self._asks.questions.begin(call)
         if tool is None:
             output = unknown_tool(name, tuple(self._work.tools))
         else:
@@ -185,6 +182,7 @@ class Calls:
             output = await execute(ToolUse(call, record.becomes), tool, context)
             for hook in hooks_for(self._work.options.hooks, HookEvent.POST_TOOL_USE, name):
                 output = await self._looked_at(hook, call, name, input, output)
+        await self._asks.questions.end(call)
         elapsed_s = self._work.clock.monotonic_s() - began - self._waited_s.pop(call, 0.0)
         if record.is_rewritten:
             output = with_note(output, record)
@@ -220,7 +218,7 @@ class Calls:
     async def _question(self, call: str, cancellation: CancellationToken, question: Question) -> Answer:
         began = self._work.clock.monotonic_s()
         try:
-            return await self._asks.question(call, question, cancellation)
+            return await self._asks.questions.ask(call, question, cancellation)
         finally:
             waited_s = self._work.clock.monotonic_s() - began
             self._waited_s[call] = self._waited_s.get(call, 0.0) + waited_s

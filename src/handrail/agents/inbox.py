@@ -13,10 +13,21 @@ from handrail.agents.steering import OVER, Mailbox
 from handrail.agents.work import Activity
 from handrail.agents.writer import Writer
 from handrail.errors import StoreError
-from handrail.journal.events import AskClosed, CancelRequested, EntryRefused, InputReceived, Interrupted, Known
-from handrail.journal.port import Entry
+from handrail.journal.answers import why_refused, why_vote_refused
+from handrail.journal.events import (
+    AskClosed,
+    AskOpened,
+    AskReminded,
+    AskVoted,
+    CancelRequested,
+    EntryRefused,
+    InputReceived,
+    Interrupted,
+    Known,
+)
+from handrail.journal.port import Entry, Wakes
 from handrail.journal.state import open_ask
-from handrail.journal.vocabulary import AskKind
+from handrail.journal.vocabulary import Actor, AskKind
 
 _URGENT = (Interrupted, CancelRequested)
 
@@ -69,14 +80,17 @@ class Inbox:
 
     async def _poll(self, poll_s: float) -> None:
         seen = 0
-        while True:
-            await asyncio.sleep(poll_s)
-            # A store that cannot be read now is tried again; the driver's own look at every step says what is wrong.
-            with contextlib.suppress(StoreError):
-                after = max(seen, self._writer.state.inbox)
-                for entry in await self._writer.journal.inbox(self._writer.session, after):
-                    seen = entry.number
-                    self.heard(entry)
+        journal, session = self._writer.journal, self._writer.session
+        listening = journal.listen(session) if isinstance(journal, Wakes) else contextlib.nullcontext(asyncio.sleep)
+        with listening as wait:
+            while True:
+                await wait(poll_s)
+                # A store that cannot be read now is tried again; the driver's own look at every step says what is
+                # wrong.
+                with contextlib.suppress(StoreError):
+                    for entry in await journal.inbox(session, max(seen, self._writer.state.inbox)):
+                        seen = entry.number
+                        self.heard(entry)
 
     async def close(self) -> None:
         """Take nothing more; what this process sent and no run heard is returned."""
@@ -127,13 +141,9 @@ class Inbox:
 
     def _why_refused(self, entry: Entry) -> str | None:
         body, state = entry.body, self._writer.state
-        if isinstance(body, AskClosed):
+        if isinstance(body, AskClosed | AskVoted | AskReminded):
             opened = open_ask(state, body.ask)
-            if opened is None:
-                return "the question is closed already"
-            if body.choice is not None and opened.options and body.choice not in opened.options:
-                return f"{body.choice!r} is no answer that was offered"
-            return self.asks.why_not(opened, body) if self.asks is not None else None
+            return "the question is closed already" if opened is None else self._why_no_answer(opened, body, entry.by)
         if state.run is None:
             return OVER
         if isinstance(body, InputReceived):
@@ -144,6 +154,17 @@ class Inbox:
             if any(one.input == body.input for one in state.run.queue):
                 return "it waits already"
         return None
+
+    def _why_no_answer(self, opened: AskOpened, body: AskClosed | AskVoted | AskReminded, by: Actor) -> str | None:
+        ballots = [(vote.said, vote.by) for vote in self._writer.state.votes if vote.said.ask == body.ask]
+        match body:
+            case AskClosed():
+                told = why_refused(opened, body, by, ballots)
+                return self.asks.why_not(opened, body) if told is None and self.asks is not None else told
+            case AskVoted():
+                return why_vote_refused(opened, body, by, ballots)
+            case AskReminded():
+                return "somebody was reminded already" if body.ask in self._writer.state.reminded else None
 
     def _edit(self, body: Known) -> tuple[Known, ...]:
         """What follows when an approval is given with other arguments."""

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, field
 
 from handrail.agents.admission import Gate
-from handrail.agents.approval import PERSON, ApproverLike
+from handrail.agents.approval import PERSON, ApproverLike, Held
 from handrail.agents.cancellation import CancellationToken
 from handrail.agents.hooks import Hook
 from handrail.agents.pool import Pool
@@ -44,11 +44,16 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     ``max_injections`` for all. ``inherits`` hands them to sub-agents too.
 
     People: ``approver`` is asked about calls that need a yes, ``answerer`` is put the questions of tools; where one
-    is absent the call is refused. ``approval_timeout_s`` closes a question as timed out. ``by`` is who gives the
+    is absent the call is refused; with ``HOLD`` nobody is asked here and the question waits, durable, for an answer
+    through the journal's inbox. ``approval_timeout_s`` closes a question as timed out. ``by`` is who gives the
     prompt, a person unless said otherwise. ``steers`` and ``follow_ups`` say whether a queue gives one message at a
     boundary or all; ``max_queued`` is how many may wait.
 
     Stopping: ``stop`` ends the run at the next boundary when it is cancelled, ``cancellation`` ends it now.
+
+    ``parks``: where all there is to do is to wait for a person, in another process or at another time, the result
+    comes back at once as ``WAITING`` with ``waits_for``, and the run stays open; resume it when it was answered.
+    ``is_unattended`` says that nobody watches the run, and is recorded.
 
     ``compact_at`` is the size of the model's context, in tokens, from which it is compacted. ``journal`` is where
     events are kept (None: in memory), ``meta`` what a new session is opened with.
@@ -67,8 +72,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     on_strategy_error: OnError | Literal["fail", "continue", "stop"] = OnError.FAIL
     max_injections: int = 25
     inherits: bool = False
-    approver: ApproverLike | None = None
-    answerer: Answerer | None = None
+    approver: ApproverLike | Held | None = None
+    answerer: Answerer | Held | None = None
     approval_timeout_s: float | None = None
     gate: Gate = Gate()
     hooks: tuple[Hook, ...] = ()
@@ -91,6 +96,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     result_limits: ResultLimits = ResultLimits()
     cli_version: str | None = None
     title: str | None = None
+    parks: bool = False
+    is_unattended: bool = False
 
     def bounds(self) -> Limits:
         """The bounds as the journal keeps them; ``ValueError`` for one that is below zero."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import Any, Literal, Protocol, overload
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
@@ -18,7 +18,7 @@ from handrail.agents.cancellation import CancellationToken
 from handrail.agents.containment import told
 from handrail.agents.regions import Regions
 from handrail.errors import HandrailError, MissingExtra
-from handrail.journal.vocabulary import RegionEntry
+from handrail.journal.vocabulary import AskKind, RegionEntry
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Block, Json, Refusal, Taint
 
@@ -65,18 +65,30 @@ class ToolOutput(Struct, frozen=True, omit_defaults=True):
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What a tool asks a person. ``options`` are labels to choose from; without ``may_type`` only they are answers."""
+    """What a tool asks a person. ``options`` are labels to choose from; without ``may_type`` only they are answers.
+
+    ``kind`` says what is wanted: an answer (``question``), a changed text of ``shown`` (``edit``), or a word on it
+    (``review``). ``body_format`` is how ``shown`` is written.
+    """
 
     prompt: str
     options: tuple[str, ...] = ()
     may_type: bool = True
+    kind: Literal[AskKind.QUESTION, AskKind.EDIT, AskKind.REVIEW] = AskKind.QUESTION
+    title: str | None = None
+    shown: str | None = None
+    body_format: Literal["plain", "markdown"] = "plain"
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """A person's answer: a label that was offered, or words they typed. ``refusal`` says why there is none."""
+    """A person's answer: a label that was offered, or words they typed; of an edit, the whole text as it is now.
+
+    ``comment`` came with it. ``refusal`` says why there is no answer.
+    """
 
     choice: str | None = None
     text: str | None = None
+    comment: str | None = None
     refusal: Refusal | None = None
 
 

@@ -11,6 +11,10 @@ from handrail import registry
 from handrail.agents.tool import Tool
 from handrail.errors import UnknownName
 
+ASKING = ("ask_user_choice", "ask_user_confirm", "ask_user_text", "edit_document", "present_for_review")
+"""The tools a stage of a blueprint asks the person by. They are offered where they are named, and where somebody can
+be asked; a run that names no tools has ``Ask``."""
+
 REGIONAL = (
     "checklist_add",
     "checklist_done",
@@ -30,7 +34,7 @@ def built_in_names() -> tuple[str, ...]:
 
 def everyday_names() -> tuple[str, ...]:
     """The module names of the built-in tools that a run is given when it names none."""
-    return tuple(name for name in built_in_names() if name not in REGIONAL)
+    return tuple(name for name in built_in_names() if name not in (*ASKING, *REGIONAL))
 
 
 def built_in(name: str) -> Tool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from handrail.agents.tool import Answer, Question, ToolContext, ToolError, ToolOutput, tool
+from handrail.agents.tools.families.asking import unanswered
 from handrail.transcripts.model import Author, Block, Decision, Refusal, RefusalKind, Text, Via
 
 
-@tool(name="Ask")
+@tool(name="Ask", parallel=True, twice_is_safe=True)
 async def ask(
     question: str, context: ToolContext, options: list[str] | None = None, may_type: bool = True
 ) -> ToolOutput:
@@ -29,7 +30,7 @@ async def ask(
 
 def _output(answer: Answer, asked: Question, call_id: str) -> ToolOutput:
     if answer.refusal is not None:
-        return ToolOutput(_unanswered(answer.refusal), is_error=True, refusal=answer.refusal)
+        return ToolOutput(unanswered(answer.refusal, "answered"), is_error=True, refusal=answer.refusal)
     beside: tuple[Block, ...] = ()
     if answer.choice is not None:
         beside = (Decision(call_id, Author.PERSON, answer.choice),)
@@ -37,18 +38,6 @@ def _output(answer: Answer, asked: Question, call_id: str) -> ToolOutput:
         beside = (*beside, Text(answer.text, Author.PERSON, via=Via.ANSWER))
     said = [part for part in (answer.choice, answer.text) if part is not None]
     return ToolOutput(f"They answered: {' – '.join(said)}" if said else "They gave no answer.", beside=beside)
-
-
-def _unanswered(refusal: Refusal) -> str:
-    match refusal.kind:
-        case RefusalKind.EXPIRED:
-            return "Nobody answered in time."
-        case RefusalKind.WITHDRAWN:
-            return "The question was withdrawn before anybody answered."
-        case RefusalKind.DENIED:
-            return f"They do not want to answer{f': {refusal.reason}' if refusal.reason else '.'}"
-        case _:
-            return f"The question was not answered{f': {refusal.reason}' if refusal.reason else '.'}"
 
 
 TOOL = ask
