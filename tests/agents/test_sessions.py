@@ -562,7 +562,7 @@ def test_adjustments_in_force_outlive_the_driver() -> None:
     assert [request.reasoning for request in model.requests] == [None, ReasoningOptions(Effort.HIGH)]
 
 
-def test_a_question_of_a_tool_that_runs_again_is_asked_anew_and_the_old_one_withdrawn() -> None:
+def test_a_question_of_a_tool_that_runs_again_is_the_one_it_asked_before() -> None:
     asked: list[str] = []
 
     @tool(twice_is_safe=True)
@@ -588,4 +588,4 @@ def test_a_question_of_a_tool_that_runs_again_is_asked_anew_and_the_old_one_with
 
     result, outcomes = go(story())
     assert said(result.transcript.body)[2] == "user: [red] red"
-    assert (asked, outcomes) == (["Which?"], ["withdrawn", "answered"])
+    assert (asked, outcomes) == (["Which?"], ["answered"])
