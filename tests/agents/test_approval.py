@@ -233,7 +233,7 @@ def test_the_ways_of_not_running_are_worded_apart_and_typed() -> None:
 
 def test_the_reason_stands_in_one_text_with_the_denial() -> None:
     output = refused("Bash", Refusal(RefusalKind.DENIED, "person", "use a copy"))
-    assert output.content == "A person refused this call of Bash: use a copy"
+    assert output.content == "A person refused this call of Bash: use a copy. Do not repeat it."
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_row_107_a_call_that_is_refused_does_not_run_and_the_model_is_told_why()
     result, done = wiped(lambda request: Deny("not the disk"))
     assert done == []
     assert _result(result).refusal == Refusal(RefusalKind.DENIED, "person", "not the disk")
-    assert _result(result).content == "A person refused this call of wipe: not the disk"
+    assert _result(result).content == "A person refused this call of wipe: not the disk. Do not repeat it."
     assert result.output == "done"
 
 

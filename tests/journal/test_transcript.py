@@ -84,7 +84,7 @@ def test_a_refusal_says_what_kind_and_by_whom() -> None:
     assert last(tape) == (
         ToolResult(
             "a",
-            "A person refused this call of Bash: not on Friday",
+            "A person refused this call of Bash: not on Friday. Do not repeat it.",
             True,
             Refusal(RefusalKind.DENIED, "person", "not on Friday"),
         ),

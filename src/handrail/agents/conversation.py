@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from handrail.agents.permissions import Grant, Rule, Verdict, after_stage
+from handrail.agents.permissions import Grant
+from handrail.agents.standing import StandingAnswers
 from handrail.journal import events as ev
 from handrail.journal.refusals import refusal_of
 from handrail.journal.transcript import Projector
-from handrail.journal.vocabulary import Actor, AskKind, AskOutcome
+from handrail.journal.vocabulary import Actor, AskKind
 from handrail.transcripts.model import Common, Message, Refusal, ToolCall, ToolUse, Transcript, Usage
 
 NO_USAGE = Usage(input_tokens=0, output_tokens=0)
@@ -47,7 +47,7 @@ class Conversation:
         self.sent: list[Message] = []
         self._kept: list[tuple[int, int | None]] = []
         self.calls: dict[str, CallRecord] = {}
-        self.grants: tuple[Grant, ...] = ()
+        self._standing = StandingAnswers()
         self._asks: dict[str, ev.AskOpened] = {}
         self._count_anew()
 
@@ -64,6 +64,11 @@ class Conversation:
         self.ended: ev.RunEnded | None = None
 
     @property
+    def grants(self) -> tuple[Grant, ...]:
+        """The answers about calls that hold on."""
+        return self._standing.grants
+
+    @property
     def messages(self) -> list[Message]:
         """The closed messages of the whole session, compacted ones too."""
         return self._projector.messages
@@ -77,6 +82,7 @@ class Conversation:
         """Take in the next event."""
         body = event.body
         self._projector.add(event)
+        self._standing.add(event)
         handle = _HANDLERS.get(type(body))
         if handle is not None:
             handle(self, body, event.by)
@@ -131,10 +137,6 @@ class Conversation:
 
     def run_started(self, body: ev.RunStarted, by: Actor) -> None:
         self._count_anew()
-        self.grants = ()
-
-    def stage_left(self, body: ev.StageLeft, by: Actor) -> None:
-        self.grants = after_stage(self.grants)
 
     def replied(self, body: ev.ModelReplied, by: Actor) -> None:
         message = body.message
@@ -150,6 +152,11 @@ class Conversation:
         if body.retry_at is not None:
             self.retries += 1
             self.failures += 1
+
+    def adjusted(self, body: ev.Adjusted, by: Actor) -> None:
+        if body.adjustment.model is not None:
+            # Failures are counted for the sake of the model that is asked again.
+            self.failures = 0
 
     def requested(self, body: ev.ToolRequested, by: Actor) -> None:
         self.calls[body.call].tool = body.tool
@@ -171,19 +178,8 @@ class Conversation:
         opened = self._asks.pop(body.ask, None)
         if opened is None:
             return
-        refusal = refusal_of(body, by)
         if opened.call in self.calls:
-            self.calls[opened.call].refusal = refusal
-        if body.grant != "once" and body.outcome in (AskOutcome.ANSWERED, AskOutcome.DENIED):
-            rule = None if body.rule is None else msgspec.convert(body.rule, Rule)
-            grant = Grant(
-                verdict=Verdict.DENY if refusal is not None else Verdict.ALLOW,
-                scope=body.grant,
-                digest=opened.digest if rule is None else None,
-                rule=rule,
-                reason=body.comment,
-            )
-            self.grants = (*self.grants, grant)
+            self.calls[opened.call].refusal = refusal_of(body, by)
 
     def decided(self, body: ev.BoundaryDecided, by: Actor) -> None:
         self.decisions.append(body)
@@ -220,9 +216,9 @@ def conversation_of(events: Iterable[ev.Event]) -> Conversation:
 _HANDLERS: dict[type, Callable[[Conversation, Any, Actor], None]] = {
     ev.RunStarted: Conversation.run_started,
     ev.RunEnded: Conversation.run_ended,
-    ev.StageLeft: Conversation.stage_left,
     ev.ModelReplied: Conversation.replied,
     ev.ModelFailed: Conversation.failed,
+    ev.Adjusted: Conversation.adjusted,
     ev.ToolRequested: Conversation.requested,
     ev.ToolRewritten: Conversation.rewritten,
     ev.ToolFinished: Conversation.finished,

@@ -42,7 +42,7 @@ def wording_of(tool: str, refusal: Refusal) -> str:
     because = f": {refusal.reason}" if refusal.reason else "."
     match refusal.kind:
         case RefusalKind.DENIED:
-            return f"A person refused this call of {tool}{because}"
+            return f"A person refused this call of {tool}{because.rstrip('.')}. Do not repeat it."
         case RefusalKind.EXPIRED:
             return f"Nobody answered in time whether {tool} may run. Nobody refused it either; it was not run."
         case RefusalKind.WITHDRAWN:
