@@ -108,7 +108,8 @@ def list_asks(
         if value is not None:
             wanted[column] = (f"{column} = :{column}", str(value))
     if after is not None:
-        found = transaction.run("SELECT max(position) FROM asks WHERE ask = :ask", ask=after)
+        known = _may_be_a_name(after)
+        found = transaction.run("SELECT max(position) FROM asks WHERE ask = :ask", ask=after if known else "")
         if found[0][0] is None:
             raise AskNotFound(f"no question answers to {after!r}")
         wanted["after"] = ("position > :after", found[0][0])
@@ -136,7 +137,8 @@ def list_runs(
     if status is not None:
         conditions, values["status"] = ["status = :status"], status
     if after is not None:
-        found = transaction.run("SELECT number FROM sessions WHERE session = :session", session=after)
+        known = _may_be_a_name(after)
+        found = transaction.run("SELECT number FROM sessions WHERE session = :session", session=after if known else "")
         if not found:
             raise RunNotFound(f"no run answers to {after!r}")
         conditions, values["after"] = [*conditions, "number < :after"], found[0][0]
@@ -155,6 +157,8 @@ def find_run(transaction: Transaction, name: str) -> RunRow:
 
 def _starting(transaction: Transaction, table: str, column: str, start: str, also: str = "") -> list[str]:
     """The first few values of ``column`` that start with ``start``, itself first."""
+    if not _may_be_a_name(start):
+        return []
     found = transaction.run(
         f"""SELECT DISTINCT {column} FROM {table} WHERE {column} >= :start AND {column} < :end {also}
         ORDER BY {column} LIMIT {_SHOWN}""",
@@ -162,6 +166,11 @@ def _starting(transaction: Transaction, table: str, column: str, start: str, als
         end=start + "\U0010ffff",
     )
     return [name for (name,) in found]
+
+
+def _may_be_a_name(text: str) -> bool:
+    """Whether a database can hold ``text``: what a person types may be no text at all."""
+    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 # Anew -------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
 from handrail.clock import Clock, SystemClock
+from handrail.ids import check_id
 from handrail.journal.board import PAGE, AskRow, RunRow, RunStatus
 from handrail.journal.events import Event
 from handrail.journal.port import Entry, Posted, check_numbers
@@ -43,6 +44,7 @@ class SqlJournal:
     # The journal
 
     async def append(self, session: str, expected_seq: int, epoch: int, events: Sequence[Event]) -> None:
+        check_id(session)
         check_numbers(expected_seq, events)
         cells = [encode_event(event) for event in events]
         await self._write(
@@ -51,16 +53,20 @@ class SqlJournal:
         )
 
     async def read(self, session: str, after: int = 0) -> tuple[Event, ...]:
+        check_id(session)
         return await self._read(lambda transaction: transactions.read(transaction, session, after))
 
     async def take_over(self, session: str) -> int:
+        check_id(session)
         return await self._write(lambda transaction: transactions.take_over(transaction, session))
 
     async def post(self, session: str, body: Posted, by: Actor, key: str) -> Entry:
+        check_id(session)
         at = self._clock.now()
         return await self._write(lambda transaction: transactions.post(transaction, session, body, by, key, at))
 
     async def inbox(self, session: str, after: int = 0) -> tuple[Entry, ...]:
+        check_id(session)
         return await self._read(lambda transaction: transactions.inbox(transaction, session, after))
 
     async def sessions(self) -> tuple[str, ...]:
@@ -114,7 +120,8 @@ class SqlJournal:
         return await self._write(lambda transaction: outbox.settle(transaction, news, sent_at=now, again_at=None))
 
     async def tell_again(self, news: News, at: datetime) -> bool:
-        """Give ``news`` back, to be told from ``at`` on; False when somebody else holds it already."""
+        """Give ``news`` back, to be told from ``at`` on (an hour on at most); False when somebody else holds it."""
+        at = min(at, self._clock.now() + outbox.LONGEST)
         return await self._write(lambda transaction: outbox.settle(transaction, news, sent_at=None, again_at=at))
 
     async def forget_told(self, before: datetime) -> int:

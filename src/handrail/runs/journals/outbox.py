@@ -20,6 +20,9 @@ from handrail.runs.journals.database import Transaction
 
 Topic: TypeAlias = Literal["ask.opened", "ask.due", "ask.closed", "run.finished"]
 
+LONGEST = timedelta(hours=1)
+"""For how long a row may be held or put off. One that is for longer is free: the clock was put back since."""
+
 _AT_ONCE = 0
 
 
@@ -80,17 +83,16 @@ def _news_of(event: Event) -> Iterator[tuple[Topic, str | None, int]]:
 
 
 def take(transaction: Transaction, now: datetime, *, lease: timedelta, limit: int) -> tuple[News, ...]:
-    """The oldest rows that are ready and that nobody holds, for the length of ``lease``.
-
-    A lease that runs out later than one taken now would is held for over: it was taken before the clock went back.
-    """
+    """The oldest rows that are ready and that nobody holds, for the length of ``lease``; ``ValueError`` if too long."""
+    if lease > LONGEST:
+        raise ValueError(f"a lease is for {LONGEST} at most")
     found = transaction.run_locked(
         """SELECT number, topic, session, seq, attempts, run, ask FROM outbox
         WHERE sent_at IS NULL AND due_at <= :now
-        AND (leased_until IS NULL OR leased_until <= :now OR leased_until > :until)
+        AND (leased_until IS NULL OR leased_until <= :now OR leased_until > :longest)
         ORDER BY number LIMIT :limit""",
         now=instant_cell(now),
-        until=instant_cell(now + lease),
+        longest=instant_cell(now + LONGEST),
         limit=limit,
     )
     transaction.run_many(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from handrail.ids import check_id
 from handrail.journal import events as ev
 from handrail.journal.board import RunRow
 from handrail.journal.board_rows import SETTLING, check_open, posted
@@ -106,7 +105,7 @@ def take_over(transaction: Transaction, session: str) -> int:
     found = transaction.run(
         """INSERT INTO sessions (session, epoch) VALUES (:session, 1)
         ON CONFLICT (session) DO UPDATE SET epoch = sessions.epoch + 1 RETURNING epoch""",
-        session=check_id(session),
+        session=session,
     )
     return int(found[0][0])
 
@@ -185,7 +184,7 @@ def _held(transaction: Transaction, session: str) -> _Session:
     if not found:
         transaction.run(
             "INSERT INTO sessions (session) VALUES (:session) ON CONFLICT (session) DO NOTHING",
-            session=check_id(session),
+            session=session,
         )
         found = transaction.run_locked(statement, session=session)
     number, epoch, seq, entries, cell = found[0]

@@ -189,9 +189,11 @@ def _finds_by_the_beginning_of_an_id(case: JournalCase) -> None:
         assert (await journal.run("x")).session == "x"
         await _raises(AmbiguousAsk, journal.ask("ab"))
         await _raises(AmbiguousRun, journal.run("ab"))
-        for name in ("q", "", "%", "ABC"):
+        for name in ("q", "", "%", "ABC", "a\0", "\ud800"):
             await _raises(AskNotFound, journal.ask(name))
+            await _raises(AskNotFound, journal.asks(after=name))
             await _raises(RunNotFound, journal.run(name))
+            await _raises(RunNotFound, journal.runs(after=name))
 
     _do(story())
 
