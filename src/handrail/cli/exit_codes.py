@@ -33,5 +33,5 @@ MEANINGS = {
     ExitCode.UNFINISHED: "a run ended without an answer: it was stopped, spent a bound, was cut off or refused",
     ExitCode.WAITING: "a run waits for an answer",
     ExitCode.DIVERGED: "a replay went another way than the recording",
-    ExitCode.INTERRUPTED: "stopped by Ctrl-C",
+    ExitCode.INTERRUPTED: "stopped by Ctrl-C, told to end, or left by its reader",
 }

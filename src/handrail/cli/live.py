@@ -23,6 +23,7 @@ class Screen:
         self._shown = ""
         self._typed = ""
         self._state = ""
+        self._is_gone = False
         if is_live:
             self._write(PASTES_MARKED)
 
@@ -68,8 +69,14 @@ class Screen:
         return _MARK + _end_of(scrub(self._typed), room)
 
     def _write(self, text: str) -> None:
-        self._stream.write(text.encode("utf-8", "replace"))
-        self._stream.flush()
+        if self._is_gone:
+            return
+        try:
+            self._stream.write(text.encode("utf-8", "replace"))
+            self._stream.flush()
+        except OSError:
+            # The terminal was closed; the run is told so by a signal, and there is nobody to show anything to.
+            self._is_gone = True
 
 
 def _end_of(text: str, cells: int) -> str:

@@ -12,7 +12,7 @@ import click
 from handrail import __version__, registry
 from handrail.cli.exit_codes import MEANINGS, ExitCode
 from handrail.cli.options import shared_options
-from handrail.cli.surface import Surface
+from handrail.cli.surface import Surface, give_up
 from handrail.errors import HandrailError, UnknownName
 
 COMMANDS = "handrail.cli.commands"
@@ -97,7 +97,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str] | None = None) 
         sys.stderr.write("\n")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        _give_up_stdout()
+        give_up(sys.stdout)
         return ExitCode.OK
 
 
@@ -127,10 +127,3 @@ def _fail_usage(arguments: Sequence[str], problem: click.ClickException) -> int:
         return _fail(arguments, "usage", problem.format_message(), None, problem.exit_code)
     problem.show()
     return problem.exit_code
-
-
-def _give_up_stdout() -> None:
-    """The reader has gone: nothing more can be printed, and the interpreter must not complain at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

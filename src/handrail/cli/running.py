@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 
 from handrail import app
@@ -19,9 +20,9 @@ from handrail.cli.cells import one_line
 from handrail.cli.exit_codes import ExitCode
 from handrail.cli.keyboard import keyboard
 from handrail.cli.live import Screen
-from handrail.cli.surface import Surface
+from handrail.cli.surface import Surface, give_up
 from handrail.cli.views.run import RunLines, render_end
-from handrail.journal.vocabulary import EndReason
+from handrail.journal.vocabulary import Actor, ActorKind, EndReason
 
 _ANSWERS = frozenset({EndReason.ANSWERED, EndReason.TOOL_FINISHED, EndReason.STRATEGY_FINISH})
 
@@ -36,7 +37,12 @@ def run(surface: Surface, order: Order) -> ExitCode:
     stream = _terminal(surface)
     if stream is not None:
         return asyncio.run(_attended(surface, order, stream))
-    return asyncio.run(_unattended(surface, order))
+    try:
+        return asyncio.run(_unattended(surface, order))
+    except BrokenPipeError:
+        give_up(sys.stdout)
+        surface.note("nobody reads standard output any more; a run that was going on was cancelled")
+        return ExitCode.INTERRUPTED
 
 
 def _terminal(surface: Surface) -> BinaryIO | None:
@@ -57,7 +63,7 @@ async def _attended(surface: Surface, order: Order, stream: BinaryIO) -> ExitCod
         ) as begun:
             attendant.run = begun.run
             screen.show(_heading(begun))
-            with _on_interrupt(attendant.interrupt), keyboard(sys.stdin.fileno(), attendant.heard):
+            with _on_signals(begun.run, attendant.interrupt), keyboard(sys.stdin.fileno(), attendant.heard):
                 result = await _followed(begun.run, attendant.watch, lambda ended: _close(screen, ended))
     finally:
         screen.close()
@@ -84,7 +90,7 @@ async def _unattended(surface: Surface, order: Order) -> ExitCode:
         else:
             for line in _heading(begun):
                 surface.note(line)
-        with _on_interrupt(lambda: begun.run.cancel("Ctrl-C")):
+        with _on_signals(begun.run, lambda: begun.run.cancel("Ctrl-C")):
             result = await _followed(begun.run, show, lambda ended: _finish(surface, ended))
     return _code(result)
 
@@ -139,11 +145,21 @@ def _code(result: RunResult) -> ExitCode:
 
 
 @contextlib.contextmanager
-def _on_interrupt(do: Callable[[], object]) -> Iterator[None]:
-    """Call ``do`` for every Ctrl-C as long as the block lasts, instead of tearing the loop down."""
+def _on_signals(run: Run, interrupt: Callable[[], object]) -> Iterator[None]:
+    """Call ``interrupt`` for every Ctrl-C as long as the block lasts, instead of tearing the loop down.
+
+    Told to end by another program, or because the terminal was closed, the run is cancelled: what it started ends
+    with it. Where a signal is ignored (``nohup``) it stays so.
+    """
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, do)
+    heard = [signal.SIGINT]
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, partial(run.cancel, number.name, by=Actor(ActorKind.HOST, "signal")))
+            heard.append(number)
     try:
         yield
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        for number in heard:
+            loop.remove_signal_handler(number)

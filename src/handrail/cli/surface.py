@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +15,7 @@ import click
 
 from handrail import app
 from handrail.cli.cells import scrub
+from handrail.errors import StoreError
 
 if TYPE_CHECKING:
     from handrail.app import Machine
@@ -46,19 +48,28 @@ class Surface:
             self.write_text("".join(f"{line}\n" for line in render(result, self)))
 
     def write(self, data: bytes) -> None:
-        """``data`` to stdout as it is."""
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        """``data`` to stdout as it is; ``BrokenPipeError`` when nobody reads it any more, else ``StoreError``."""
+        try:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            give_up(sys.stdout)
+            raise StoreError(f"standard output cannot be written: {problem.strerror or problem}") from problem
 
     def write_text(self, text: str) -> None:
         """``text`` to stdout as UTF-8, whatever the locale; what cannot be encoded becomes ``?``."""
         self.write(text.encode("utf-8", "replace"))
 
     def note(self, text: str) -> None:
-        """A line for the person on stderr, scrubbed."""
-        sys.stderr.write(f"{scrub(text, keep_lines=True)}\n")
-        sys.stderr.flush()
+        """A line for the person on stderr, scrubbed; where it cannot be written there is nobody to tell."""
+        try:
+            sys.stderr.write(f"{scrub(text, keep_lines=True)}\n")
+            sys.stderr.flush()
+        except OSError:
+            give_up(sys.stderr)
 
     def read_stdin(self) -> bytes:
         """All of stdin; a usage error when it is a terminal, since nothing here prompts."""
@@ -101,6 +112,13 @@ class Surface:
             sys.stderr.flush()
 
         return report
+
+
+def give_up(stream: TextIO) -> None:
+    """Let what still comes for ``stream`` go nowhere: it cannot be written, and the end must not complain of it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _is_terminal(stream: TextIO) -> bool:

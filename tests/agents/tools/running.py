@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,3 +37,19 @@ async def called(tool: Tool, input: Json, given: ToolContext) -> ToolOutput:
 def output(tool: Tool, root: Path = Path("/"), **input: Json) -> ToolOutput:
     """The output of one call of ``tool`` in ``root``."""
     return run(called(tool, input, context(root)))
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z" if Path("/proc").exists() else True
+
+
+def is_gone(pid: int) -> bool:
+    """Whether ``pid`` has ended, allowing the kernel a moment to carry out the kill."""
+    deadline = time.monotonic() + 10
+    while _is_running(pid) and time.monotonic() < deadline:
+        os.sched_yield()
+    return not _is_running(pid)

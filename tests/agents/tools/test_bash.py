@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -17,28 +16,12 @@ from handrail.agents.tools import built_in
 from handrail.agents.tools.bash import shell_tool
 from handrail.transcripts.model import Refusal, RefusalKind
 from handrail.workspace.sandbox import NoSandbox, Sandbox, find_sandbox
-from tests.agents.tools.running import called, context, output, run
+from tests.agents.tools.running import called, context, is_gone, output, run
 
 BASH = built_in("bash")
 FOUND = find_sandbox(os.environ)
 SANDBOX = FOUND if isinstance(FOUND, Sandbox) else Sandbox(program="bwrap")
 needs_sandbox = pytest.mark.skipif(isinstance(FOUND, NoSandbox), reason="bubblewrap does not work here")
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z" if Path("/proc").exists() else True
-
-
-def _is_gone(pid: int) -> bool:
-    """Whether ``pid`` has ended, allowing the kernel a moment to carry out the kill."""
-    deadline = time.monotonic() + 10
-    while _is_running(pid) and time.monotonic() < deadline:
-        os.sched_yield()
-    return not _is_running(pid)
 
 
 def test_output_and_errors_come_back_together(tmp_path: Path) -> None:
@@ -73,12 +56,12 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started_and_its_outc
     got = output(BASH, tmp_path, command=command, timeout_ms=1000)
     assert got.refusal == Refusal(RefusalKind.OUTCOME_UNKNOWN, "timeout")
     assert got.content == "begun\n[stopped after 1 seconds; whether it took effect is unknown]"
-    assert all(_is_gone(int((tmp_path / name).read_text())) for name in ("leader", "child"))
+    assert all(is_gone(int((tmp_path / name).read_text())) for name in ("leader", "child"))
 
 
 def test_what_a_command_leaves_behind_ends_with_it_and_does_not_hold_it_up(tmp_path: Path) -> None:
     assert output(BASH, tmp_path, command="sleep 1000 & echo $! > child; echo done").content == "done\n"
-    assert _is_gone(int((tmp_path / "child").read_text()))
+    assert is_gone(int((tmp_path / "child").read_text()))
 
 
 def test_cancelling_ends_the_command_and_all_it_started(tmp_path: Path) -> None:
@@ -91,7 +74,7 @@ def test_cancelling_ends_the_command_and_all_it_started(tmp_path: Path) -> None:
 
     got = run(main())
     assert got.refusal == Refusal(RefusalKind.INTERRUPTED, "cancellation", "stop")
-    assert _is_gone(int((tmp_path / "child").read_text()))
+    assert is_gone(int((tmp_path / "child").read_text()))
 
 
 def test_long_output_is_cut_and_kept_whole(tmp_path: Path) -> None:

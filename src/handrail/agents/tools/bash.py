@@ -20,7 +20,7 @@ _MAX_MS = 600_000
 
 _TOLD = """Run a shell command in the workspace, without input; its output and errors come back together.
 
-Everything it starts ends with it. {confinement}
+{confinement}
 
 command: for bash
 workdir: the folder to run in, relative to the workspace
@@ -62,9 +62,14 @@ def shell_tool(confinement: Sandbox | NoSandbox | None = None, *, wants: Literal
 
 def _told(sandbox: Sandbox | None, missing: str) -> str:
     if sandbox is None:
-        return f"Commands are NOT confined ({missing}): they can reach all that the person running this can."
+        return (
+            f"Commands are NOT confined ({missing}): they can reach all that the person running this can. "
+            "What they start ends with them, except what leaves their process group."
+        )
     network = "with the network" if sandbox.has_network else "without any network"
-    return f"Commands are confined: they write the workspace and /tmp only, {network}."
+    return (
+        f"Commands are confined: they write the workspace and /tmp only, {network}, and all they start ends with them."
+    )
 
 
 def _folder(workdir: str, context: ToolContext) -> Path:
