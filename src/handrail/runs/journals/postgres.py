@@ -16,6 +16,9 @@ POLL_S = 2.0
 CONNECTIONS = 4
 """How many transactions of one journal run at once."""
 
+CONNECT_S = 10.0
+"""How long, in seconds, one attempt to get a connection may take."""
+
 PATIENCE_S = 60.0
 """For how long, in seconds, a server that went away is waited for before an operation fails."""
 
@@ -35,13 +38,14 @@ class PostgresJournal(SqlJournal):
         poll_s: float = POLL_S,
         connections: int = CONNECTIONS,
         patience_s: float = PATIENCE_S,
+        connect_s: float = CONNECT_S,
     ) -> None:
         require_driver()
         from handrail.runs.journals.psycopg_database import PsycopgDatabase
         from handrail.runs.journals.psycopg_listener import Listener
 
         clock = clock or SystemClock()
-        database = PsycopgDatabase(url, clock, connections=connections, patience_s=patience_s)
+        database = PsycopgDatabase(url, clock, connections=connections, patience_s=patience_s, connect_s=connect_s)
         super().__init__(database, clock, poll_s=poll_s, threads=connections)
         self._listener = Listener(database.connect)
 

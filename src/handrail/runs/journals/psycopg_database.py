@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 from psycopg import IsolationLevel
@@ -37,7 +37,6 @@ _ROLLED_BACK = ("40001", "40P01")
 """The states of a transaction that lost to another and may be tried anew."""
 _GONE = ("08", "57P")
 """How the states of a server that went away begin."""
-_CONNECT_S = 10
 _WAITS_S = (0.05, 0.1, 0.2, 0.5, 1.0)
 """How long to wait before each further attempt; the last from then on."""
 
@@ -47,12 +46,11 @@ _HINTS = {
 }
 
 
-class _Connection(psycopg.Connection[tuple[Any, ...]]):
-    is_durable: bool | None = None
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 
 class _Transaction:
-    def __init__(self, connection: _Connection, *, is_again: bool) -> None:
+    def __init__(self, connection: Connection, *, is_again: bool) -> None:
         self.is_again = is_again
         self._connection = connection
 
@@ -76,33 +74,38 @@ class PsycopgDatabase:
     """Fulfils ``Database`` with the schema ``handrail`` of the database at ``url``.
 
     A connection that breaks is replaced and the work run again, for ``patience_s`` seconds. A server that cannot be
-    reached the first time is an error at once.
+    reached the first time is an error at once. Everything is durable: here a server can lose its memory while those who
+    drive runs live on, and they would go on from events that are gone.
     """
 
     def __init__(
-        self, url: str, clock: Clock, *, connections: int, patience_s: float, sleeper: Sleeper = sleep
+        self,
+        url: str,
+        clock: Clock,
+        *,
+        connections: int,
+        patience_s: float,
+        connect_s: float,
+        sleeper: Sleeper = sleep,
     ) -> None:
         self._url = url
         self._clock = clock
         self._connections = connections
         self._patience_s = patience_s
+        self._connect_s = connect_s
         self._sleep = sleeper
         self._lock = threading.Lock()
-        self._pool: ConnectionPool[_Connection] | None = None
+        self._pool: ConnectionPool[Connection] | None = None
 
     def write(self, work: Callable[[_Transaction], Value], *, is_durable: bool) -> Value:
-        def once(connection: _Connection, is_again: bool) -> Value:
-            if connection.is_durable != is_durable:
-                with connection.transaction():
-                    connection.execute("SET synchronous_commit TO " + ("on" if is_durable else "off"))
-                connection.is_durable = is_durable
+        def once(connection: Connection, is_again: bool) -> Value:
             with connection.transaction():
                 return work(_Transaction(connection, is_again=is_again))
 
         return self._patiently(once)
 
     def read(self, work: Callable[[_Transaction], Value]) -> Value:
-        def once(connection: _Connection, is_again: bool) -> Value:
+        def once(connection: Connection, is_again: bool) -> Value:
             connection.isolation_level = IsolationLevel.REPEATABLE_READ
             try:
                 with connection.transaction():
@@ -119,9 +122,9 @@ class PsycopgDatabase:
                 self._pool.close()
                 self._pool = None
 
-    def connect(self) -> _Connection:
+    def connect(self) -> Connection:
         """A connection of its own, with the schema found by itself."""
-        connection = _Connection.connect(self._url, connect_timeout=_CONNECT_S)
+        connection = psycopg.connect(self._url, connect_timeout=self._whole_s)
         try:
             _find_schema(connection)
         except BaseException:
@@ -129,7 +132,7 @@ class PsycopgDatabase:
             raise
         return connection
 
-    def _patiently(self, once: Callable[[_Connection, bool], Value]) -> Value:
+    def _patiently(self, once: Callable[[Connection, bool], Value]) -> Value:
         """What ``once`` gives, tried again for as long as the server is away or another transaction won."""
         with self._told():
             pool = self._opened()
@@ -137,7 +140,7 @@ class PsycopgDatabase:
             waits, is_again = iter(_WAITS_S), False
             while True:
                 try:
-                    with pool.connection(timeout=self._patience_s) as connection:
+                    with pool.connection(timeout=self._connect_s) as connection:
                         return once(connection, is_again)
                 except psycopg.Error as problem:
                     if not _may_pass(problem) or self._clock.monotonic_s() >= until_s:
@@ -146,14 +149,13 @@ class PsycopgDatabase:
                 wait_s = next(waits, _WAITS_S[-1])
                 self._sleep(wait_s)
 
-    def _opened(self) -> ConnectionPool[_Connection]:
+    def _opened(self) -> ConnectionPool[Connection]:
         with self._lock:
             if self._pool is None:
                 self._prepare()
                 self._pool = ConnectionPool(
                     self._url,
-                    connection_class=_Connection,
-                    kwargs={"connect_timeout": _CONNECT_S},
+                    kwargs={"connect_timeout": self._whole_s},
                     min_size=1,
                     max_size=self._connections,
                     configure=_find_schema,
@@ -166,7 +168,7 @@ class PsycopgDatabase:
 
     def _prepare(self) -> None:
         """Make the schema and bring its tables up."""
-        with _Connection.connect(self._url, connect_timeout=_CONNECT_S) as connection:
+        with psycopg.connect(self._url, connect_timeout=self._whole_s) as connection:
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK_OF_THE_SCHEMA,))
             # Asked first: making one that is there needs a right that using it does not.
             (found,) = connection.execute("SELECT to_regnamespace(%s)", (SCHEMA,)).fetchall()
@@ -186,6 +188,11 @@ class PsycopgDatabase:
             raise StoreError(f"the journal {self._name}: {why}", hint=hint) from problem
         except UnicodeEncodeError as problem:
             raise StoreError(f"the journal {self._name}: a name is not valid text") from problem
+
+    @property
+    def _whole_s(self) -> int:
+        """How long to try to connect, in the whole seconds libpq counts in; fewer than two it takes for two."""
+        return max(2, round(self._connect_s))
 
     @property
     def _name(self) -> str:

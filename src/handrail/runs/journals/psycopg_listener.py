@@ -7,12 +7,11 @@ import contextlib
 import threading
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
 
 import psycopg
 
 from handrail.errors import StoreError
-from handrail.runs.journals.psycopg_database import CHANNEL
+from handrail.runs.journals.psycopg_database import CHANNEL, Connection
 
 _LOOK_S = 0.5
 """How often, in seconds, the thread looks whether it is still wanted."""
@@ -46,7 +45,7 @@ class Listener:
     Without a connection nobody is woken, and those who wait look by themselves after the time they named.
     """
 
-    def __init__(self, connect: Callable[[], psycopg.Connection[Any]]) -> None:
+    def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._lock = threading.Lock()
         self._waiters: defaultdict[str, list[_Waiter]] = defaultdict(list)
@@ -85,7 +84,7 @@ class Listener:
                 # Those who wait look by themselves meanwhile.
                 self._is_over.wait(_AGAIN_S)
 
-    def _hear(self, connection: psycopg.Connection[Any]) -> None:
+    def _hear(self, connection: Connection) -> None:
         connection.autocommit = True
         connection.execute("LISTEN " + CHANNEL)
         # What was announced before this stood is news to everybody.
