@@ -17,6 +17,8 @@
     ├── PathRefused                    outside of a workspace, or protected   (workspace.confined, PermissionError)
     ├── WorkspaceError                 a tools, hooks, … file does not fit    (workspace.declared, ValueError)
     ├── ToolError                      what a tool answers with an error      (agents.tool)
+    ├── RegionRefused                  a context region does not take a change (agents.regions, ValueError)
+    ├── SeedFailed                     a region cannot begin as it declares  (runs.regions.seeding, ValueError)
     ├── Cancelled                      work was given up when told to         (agents.cancellation)
     ├── NothingToRun                   no task, and no run to go on with      (app.running)
     ├── Unusable                       a rule or strategy cannot be had as written (app.outfitting, ValueError)

@@ -18,7 +18,7 @@ _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
-_MARK = re.compile(r"[<＜﹤‹](?=\s*[/／]?\s*(?:region|entry)\b)", re.IGNORECASE)
+_MARK = re.compile(r"[<＜﹤‹](?=\s*[/／]?\s*(?:region|entry|summed)\b)", re.IGNORECASE)
 _SPACES = re.compile(r"\s+")
 _ATTRIBUTE = str.maketrans({"&": "&amp;", '"': "&quot;", "<": "&lt;", ">": "&gt;"})
 

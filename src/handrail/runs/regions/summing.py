@@ -104,8 +104,7 @@ def conversation_due(
 def request_of(due: Due) -> ModelRequest:
     """What a model is asked to get the summary; it is offered no tools."""
     told = "\n\n".join(part for part in (_TASK, due.instructions) if part)
-    text = guarded(due.text).replace("</summed", "&lt;/summed")
-    content = (Text(f"{told}\n\n<summed>\n{text}\n</summed>", Author.HOST, by="regions"),)
+    content = (Text(f"{told}\n\n<summed>\n{guarded(due.text)}\n</summed>", Author.HOST, by="regions"),)
     return ModelRequest(messages=(Message(role="user", content=content),), tool_choice="none")
 
 

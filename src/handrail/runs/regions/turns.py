@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,13 +13,13 @@ from handrail import jsonio
 from handrail.blueprints.regions import Sliding
 from handrail.journal.vocabulary import RegionEntry
 from handrail.runs.regions.size import Estimate
-from handrail.transcripts.model import Block, Image, Message, ToolResult, ToolUse
+from handrail.transcripts.model import Block, Command, Image, Message, ToolResult, ToolUse
 
 _IMAGE_BYTES = 6_000
 """What a picture counts for, whatever its size on disk: providers scale it down to some 1,500 tokens."""
 
-_STEPS = 8
-"""A conversation that outgrows its budget is cut by whole eighths of it, so that its start moves seldom."""
+_STEPS = 4
+"""A conversation that outgrows its budget is cut by whole quarters of it, so that its start moves seldom."""
 
 
 Place: TypeAlias = tuple[int, int]
@@ -48,7 +48,12 @@ def without_orphans(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _is_sendable(block: Block, place: Place, pairs: dict[Place, Place]) -> bool:
-    return type(block) not in (ToolUse, ToolResult) or place in pairs
+    return place in pairs or not (_is_call(block) or type(block) is ToolResult)
+
+
+def _is_call(block: Block) -> TypeGuard[ToolUse]:
+    """Whether ``block`` is a call that a model made; a command that a person ran is answered by nobody."""
+    return type(block) is ToolUse and type(block.call) is not Command
 
 
 def _pairs(messages: Sequence[Message]) -> dict[Place, Place]:
@@ -57,7 +62,7 @@ def _pairs(messages: Sequence[Message]) -> dict[Place, Place]:
     waiting: dict[str, Place] = {}
     for index, message in enumerate(messages):
         for at, block in enumerate(message.content):
-            if type(block) is ToolUse:
+            if _is_call(block):
                 waiting[block.id] = (index, at)
             elif type(block) is ToolResult and (call := waiting.pop(block.tool_use_id, None)) is not None:
                 pairs[call] = (index, at)
