@@ -30,9 +30,12 @@ from handrail.agents.approval import ApprovalRequest
 from handrail.agents.sessions import transcript_of
 from handrail.agents.spawn import spawn_tool
 from handrail.agents.strategy import StrategyLike
+from handrail.agents.taint import CLEAN
+from handrail.agents.tools import built_in_tools
 from handrail.journal import events as ev
 from handrail.models.scripted import Item
-from handrail.transcripts.model import Author, Text, ToolResult, Usage, Via
+from handrail.transcripts.codec import ToolTraits
+from handrail.transcripts.model import Author, Taint, Text, ToolResult, Usage, Via
 
 from .stage import TOOLS, Watching, go, said
 
@@ -202,6 +205,49 @@ def test_one_of_several_agents_is_chosen_by_name() -> None:
     model = ScriptedModel([call("Spawn", prompt="x", agent="two"), "done"])
     result = go(Agent(model=model, tools=[spawn_tool(agents)]).run("go"))
     assert said(result.transcript.body)[2] == "user: [from two]"
+
+
+def test_what_a_child_can_bring_in_is_what_its_tools_can() -> None:
+    def traits(*tools: Any, taint: Taint = CLEAN) -> ToolTraits:
+        return spawn_tool(Agent(model=ScriptedModel([]), tools=tools, taint=taint)).traits
+
+    reads = tool(name="read", private=True)(_nothing)
+    looks_out = tool(name="look", untrusted=True, sends=True, destructive=True)(_nothing)
+    assert traits() == ToolTraits()
+    assert traits(reads) == ToolTraits(private=True)
+    assert traits(reads, looks_out) == ToolTraits(private=True, untrusted=True)
+    assert traits(taint=Taint(untrusted=True)) == ToolTraits(untrusted=True)
+
+
+def _nothing() -> None:
+    """Nothing."""
+
+
+def test_a_child_that_met_no_strangers_words_brings_none_in() -> None:
+    def taint(*script: Item) -> Taint | None:
+        outside = tool(name="outside", untrusted=True)(_nothing)
+        worker = Agent(model=ScriptedModel(script, name="worker"), tools=[*TOOLS, outside])
+        boss = Agent(model=ScriptedModel([call("Spawn", prompt="x"), "done"]), tools=[spawn_tool(worker)])
+        return go(boss.run("go")).transcript.body[-1].taint
+
+    assert taint(call("probe", value="a"), "found it") == CLEAN
+    assert taint(call("outside"), "found it") == Taint(untrusted=True)
+
+
+def test_a_child_keeps_what_it_reads_on_in_apart_from_its_parents() -> None:
+    @tool
+    def many(word: str) -> str:
+        """Says a word many times."""
+        return f"{word}\n" * 3000
+
+    read_on = call("ReadToolResult", tool_use_id="call_1", start_line=2999)
+    tools = (many, *built_in_tools(["read_tool_result"]))
+    worker = Agent(model=ScriptedModel([call("many", word="child"), read_on, "found it"], name="worker"), tools=tools)
+    script: list[Item] = [call("many", word="parent"), call("Spawn", prompt="x"), read_on, "done"]
+    result = go(Agent(model=ScriptedModel(script), tools=(*tools, spawn_tool(worker))).run("go"))
+    last = result.transcript.body[-2].content[0]
+    assert isinstance(last, ToolResult)
+    assert str(last.content).startswith("parent\nparent\n")
 
 
 def test_what_agents_further_down_spend_counts_all_the_way_up() -> None:

@@ -52,6 +52,13 @@ def test_a_call_with_consequences_gets_its_recorded_result(tmp_path: Path) -> No
     assert not (tmp_path / "work" / "a.txt").exists()
 
 
+def test_work_that_was_handed_on_is_not_done_again(tmp_path: Path) -> None:
+    handed = ToolUse("c1", Raw("Spawn", {"prompt": "find it"}))
+    body = talk([person("find it")], [handed], [ToolResult("c1", "found it")], [model("Done.")])
+    done = _replayed(tmp_path, body)
+    assert (done.divergences, done.calls_run, done.calls_recorded) == ((), 0, 1)
+
+
 def test_a_call_that_may_run_runs_and_its_result_is_compared(tmp_path: Path) -> None:
     body = talk([person("write")], [WRITTEN], [ToolResult("c1", "as it was then")], [model("Done.")])
     done = _replayed(tmp_path, body, "Write")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,38 @@ def test_a_task_has_the_author_who_gave_it(
 ) -> None:
     result = _run(machine, tmp_path, ["Yes."], task="look", is_by_person=is_by_person)
     assert _words(result)[0] == ("look", author)
+
+
+def test_work_is_handed_to_an_agent_with_a_session_of_its_own(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "found.txt").write_text("here")
+    worker = tmp_path / "worker.json"
+    worker.write_text(json.dumps([{"call": "Read", "input": {"file_path": "found.txt"}}, "It says: here."]))
+    script = [{"call": "Spawn", "input": {"prompt": "read found.txt"}}, "Read."]
+    result = _run(machine, tmp_path, script, task="look", worker=f"scripted:{worker}")
+    assert (result.output, result.transcript.body[2].content[0].content) == ("Read.", "It says: here.")  # type: ignore[union-attr]
+    children = [one.id for one in machine.stores["handrail"].discover() if one.id != result.session.id]
+    child = open_session(machine, children[0]).session
+    assert (child.meta.parent.session, child.meta.parent.kind) == (result.session.id, "subagent")  # type: ignore[union-attr]
+
+
+def test_commands_get_no_key_of_a_model_but_those_that_are_passed(machine: Machine, tmp_path: Path) -> None:
+    def printed(*passes: str) -> str:
+        path = tmp_path / "script.json"
+        path.write_text(json.dumps([{"call": "Bash", "input": {"command": "echo $OPENAI_API_KEY$ORDINARY"}}, "Done."]))
+        order = Order(
+            model=f"scripted:{path}", workspace=tmp_path, task="go", allow=("Bash",), is_trusted=True, passes=passes
+        )
+        environment = {"HANDRAIL_CONFIG_DIR": "/nowhere", "PATH": os.environ["PATH"]}
+        keys = {"OPENAI_API_KEY": "key", "ORDINARY": "told"}
+
+        async def story() -> RunResult:
+            async with start_run(machine, order, environment | keys) as begun:
+                return await begun.run
+
+        return str(asyncio.run(story()).transcript.body[2].content[0].content)  # type: ignore[union-attr]
+
+    assert [printed(), printed("OPENAI_API_KEY")] == ["told\n", "keytold\n"]
 
 
 def test_a_run_that_nobody_watches_any_more_is_ended_and_kept(machine: Machine, tmp_path: Path) -> None:

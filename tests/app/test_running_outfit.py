@@ -67,6 +67,16 @@ def test_words_of_the_workspace_reach_the_instructions_and_taint_those_of_a_stra
     assert (strange.taint.untrusted, trusted.taint.untrusted) == (True, False)
 
 
+def test_a_stranger_is_told_of_with_what_follows_and_what_lifts_it(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Use tabs.")
+    (told,) = _outfit(Wish(workspace=tmp_path), tmp_path).notices
+    assert told == (
+        f"{tmp_path}/AGENTS.md is a stranger's: what sends data out is refused once private data was read, and Bash,"
+        " which can do both, always; --trust vouches for this repository"
+    )
+    assert _outfit(Wish(workspace=tmp_path, is_trusted=True), tmp_path).notices == ()
+
+
 def test_strategies_stay_names_and_those_that_need_a_model_are_made(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps(["PASS"]))

@@ -68,6 +68,24 @@ def test_context_comes_from_the_widest_place_to_the_nearest_and_each_file_once(h
     ]
 
 
+@pytest.mark.parametrize("is_trusted", [False, True])
+def test_words_further_up_in_the_same_repository_are_no_more_trusted_than_it_is(home: Home, is_trusted: bool) -> None:
+    (home.outer / "inner" / ".git").mkdir()
+    home.put(home.outer / "AGENTS.md", "mine")
+    home.put(home.outer / "inner" / "AGENTS.md", "theirs")
+    found = home.found(is_trusted=is_trusted).context
+    assert [(file.text, file.is_trusted) for file in found] == [("mine", True), ("theirs", is_trusted)]
+
+
+def test_words_further_up_in_the_same_repository_are_no_link_to_elsewhere(home: Home) -> None:
+    secret = home.put(home.outer / "secret", "a secret")
+    (home.outer / "inner" / ".git").write_text("gitdir: elsewhere")
+    (home.outer / "inner" / "AGENTS.md").symlink_to(secret)
+    found = home.found(is_trusted=False)
+    assert found.context == ()
+    assert "AGENTS.md" in found.withheld[0]
+
+
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_empty_context_is_passed_over(home: Home, text: str) -> None:
     home.put(home.root / "AGENTS.md", text)

@@ -13,6 +13,7 @@ from handrail.agents.admission import Gate
 from handrail.agents.approval import PERSON, ApproverLike, Held
 from handrail.agents.cancellation import CancellationToken
 from handrail.agents.hooks import Hook
+from handrail.agents.paging import MemoryShelf
 from handrail.agents.pool import Pool
 from handrail.agents.strategy import StrategyLike
 from handrail.agents.tool import Answer, Question, ResultLimits, ResultShelf
@@ -55,6 +56,9 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     comes back at once as ``WAITING`` with ``waits_for``, and the run stays open; resume it when it was answered.
     ``is_unattended`` says that nobody watches the run, and is recorded.
 
+    ``environment`` is what commands get (None: this process's, but for the keys of models). ``shelf`` keeps the full
+    text of results that are cut (in memory, unless another is given; None: it is lost).
+
     ``compact_at`` is the size of the model's context, in tokens, from which it is compacted. ``journal`` is where
     events are kept (None: in memory), ``meta`` what a new session is opened with.
     """
@@ -92,7 +96,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     journal: Journal | None = None
     workspace: Path = field(default_factory=Path.cwd)
     environment: Mapping[str, str] | None = None
-    shelf: ResultShelf | None = None
+    shelf: ResultShelf | None = field(default_factory=MemoryShelf)
     result_limits: ResultLimits = ResultLimits()
     cli_version: str | None = None
     title: str | None = None

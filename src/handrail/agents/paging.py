@@ -60,6 +60,20 @@ class FolderShelf:
         return self._folder / f"{short_hash(call_id)}.txt"
 
 
+class SharedShelf:
+    """A part of ``shelf`` for calls whose ids may be the same as those of others that use it."""
+
+    def __init__(self, shelf: ResultShelf, part: str) -> None:
+        self._shelf = shelf
+        self._part = part
+
+    def keep(self, call_id: str, text: str) -> None:
+        self._shelf.keep(f"{self._part}/{call_id}", text)
+
+    def find(self, call_id: str) -> str | None:
+        return self._shelf.find(f"{self._part}/{call_id}")
+
+
 def page(text: str, limits: ResultLimits, line: int = 1, column: int = 1) -> Page:
     """The part of ``text`` from ``line`` and ``column`` (both from 1) that fits ``limits``.
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from handrail.agents.environment import handed_on
+
 KEPT_BYTES = 16 * 1024 * 1024
 """How much of what a child writes is kept; beyond it the middle is dropped, and that is said."""
 
@@ -43,7 +45,8 @@ async def run_process(
 ) -> Ran:
     """Run ``argv`` (no shell) to its end, and end all it started with it.
 
-    ``is_merged`` puts its errors among its output. Raises ``OSError`` when it cannot be started. When the task is
+    ``is_merged`` puts its errors among its output. Without an ``environment`` it gets this process's, but for the
+    keys of models. Raises ``OSError`` when it cannot be started. When the task is
     cancelled the group is killed first.
     """
     loop = asyncio.get_running_loop()
@@ -51,7 +54,7 @@ async def run_process(
         lambda: _Child(loop, kept_bytes, emit),
         *argv,
         cwd=cwd,
-        env=None if environment is None else dict(environment),
+        env=handed_on(os.environ) if environment is None else dict(environment),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT if is_merged else asyncio.subprocess.PIPE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from handrail.agents.agent import Agent
 from handrail.agents.options import RunOptions
@@ -24,8 +24,8 @@ _ANSWERS = frozenset({EndReason.ANSWERED, EndReason.TOOL_FINISHED, EndReason.STR
 def spawn_tool(agents: Agent | Mapping[str, Agent], *, bounds: RunOptions = BOUNDS, name: str = SPAWN) -> Tool:
     """A tool that runs one of ``agents`` (by name, or the only one) for a prompt, within ``bounds``.
 
-    Of ``bounds`` the bounds and the strategies count; all else is as in the run that spawns. ``ValueError`` when
-    there is no agent.
+    Of ``bounds`` the bounds and the strategies count; all else is as in the run that spawns. What a call can bring in
+    is what the tools of its agents can. ``ValueError`` when there is no agent.
     """
     known = {agents.name or "agent": agents} if isinstance(agents, Agent) else dict(agents)
     if not known:
@@ -45,8 +45,17 @@ def spawn_tool(agents: Agent | Mapping[str, Agent], *, bounds: RunOptions = BOUN
         spec=ToolSpec(name, _DESCRIPTION, _schema(known)),
         handler=spawn,
         check=problems,
-        traits=ToolTraits(private=True, untrusted=True),
+        traits=_traits(known.values()),
         is_parallel=True,
+    )
+
+
+def _traits(agents: Collection[Agent]) -> ToolTraits:
+    """What comes back from ``agents`` may hold what any tool of theirs brought in, and what they were told before."""
+    tools = [tool.traits for agent in agents for tool in agent.toolbox]
+    return ToolTraits(
+        private=any(one.private for one in tools) or any(agent.taint.private for agent in agents),
+        untrusted=any(one.untrusted for one in tools) or any(agent.taint.untrusted for agent in agents),
     )
 
 
@@ -74,8 +83,10 @@ def _problems(input: Json, known: Mapping[str, Agent]) -> list[str]:
 
 def _output(result: RunResult) -> ToolOutput:
     details = {"session": result.session.id, "end_reason": result.end_reason.value}
+    taint = next((message.taint for message in reversed(result.transcript.body)), None)
+    is_external = taint is None or taint.untrusted
     if result.end_reason in _ANSWERS:
-        return ToolOutput(result.output, details=details, is_external=True)
+        return ToolOutput(result.output, details=details, is_external=is_external)
     told = f"It ended without an answer ({result.end_reason.value}{f': {result.detail}' if result.detail else ''})."
     content = f"{result.output}\n\n{told}" if result.output else told
-    return ToolOutput(content, is_error=True, details=details, is_external=True)
+    return ToolOutput(content, is_error=True, details=details, is_external=is_external)

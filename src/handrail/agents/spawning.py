@@ -17,6 +17,7 @@ from handrail.agents.boundary import remaining
 from handrail.agents.content import blocks_of
 from handrail.agents.opening import Opening, Prompt
 from handrail.agents.options import RunOptions
+from handrail.agents.paging import SharedShelf
 from handrail.agents.result import RunFailed, RunResult
 from handrail.agents.run import Feed, Relayed, Run
 from handrail.agents.tool import ToolError
@@ -72,7 +73,10 @@ class Spawner:
             # What its prompt was made of may have come from anywhere this conversation has been.
             taint=self._writer.state.taint or BOTH,
         )
-        child = self._start(agent, Prompt(content), self._child_options(run, work, bounds, by), family)
+        options = self._child_options(run, work, bounds, by)
+        if options.shelf is not None:
+            options = replace(options, shelf=SharedShelf(options.shelf, call))
+        child = self._start(agent, Prompt(content), options, family)
         await self._writer.record(ev.ChildSpawned(child=child.session.id, call=call, agent=name))
         relay = asyncio.get_running_loop().create_task(self._relay(child))
         try:

@@ -114,9 +114,9 @@ class ResultLimits(Struct, frozen=True, kw_only=True):
 class ToolContext(Struct, frozen=True, kw_only=True):
     """What a call may use of the run it is part of.
 
-    ``environment`` is what child processes get (None: what this process has). ``emit`` shows progress to whoever
-    watches, ``ask`` puts a question to a person, ``spawn`` runs a sub-agent; each is None where there is none.
-    ``limits`` say how much of a result is shown, ``shelf`` keeps the full text of one that is longer.
+    ``environment`` is what child processes get (None: what this process has, but for the keys of models). ``emit``
+    shows progress to whoever watches, ``ask`` puts a question to a person, ``spawn`` runs a sub-agent; each is None
+    where there is none. ``limits`` say how much of a result is shown, ``shelf`` keeps the full text of a longer one.
     ``taint`` is what had entered the conversation when the call was made. ``regions`` are the context regions of the
     stage, None where it has none.
     """

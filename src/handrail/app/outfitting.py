@@ -23,6 +23,7 @@ from handrail.agents.contributions import (
     contributed_taint,
     contributed_tools,
 )
+from handrail.agents.environment import handed_on
 from handrail.agents.hooks import Hook
 from handrail.agents.permissions import Policy, Rule, Verdict, is_glob, parse_rule
 from handrail.agents.strategies import strategy_names
@@ -83,11 +84,15 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def fitted_out(wish: Wish, environment: Mapping[str, str]) -> AsyncIterator[Outfit]:
+async def fitted_out(
+    wish: Wish, environment: Mapping[str, str], *, commands: Mapping[str, str] | None = None
+) -> AsyncIterator[Outfit]:
     """The outfit as long as the block lasts; MCP servers and models are let go of with it.
 
+    ``commands`` is the environment of declared tools and hooks (None: ``environment`` without the keys of models).
     Raises ``Unusable``, ``UnknownName``, ``WorkspaceError``, and for the models of strategies as ``model_from_name``.
     """
+    commands = handed_on(environment) if commands is None else commands
     config = config_folder(environment)
     try:
         workspace = discover(wish.workspace, config=config, environment=environment, is_trusted=wish.is_trusted)
@@ -95,13 +100,13 @@ async def fitted_out(wish: Wish, environment: Mapping[str, str]) -> AsyncIterato
         raise WorkspaceError(f"{wish.workspace} cannot be read: {problem}") from problem
     async with server_tools(workspace.servers) as served:
         own = (*_built_in(environment), *served.tools)
-        tools = (*own, *contributed_tools(workspace, environment, own))
+        tools = (*own, *contributed_tools(workspace, commands, own))
         strategies, models = _enlisted(wish.strategies, environment)
         try:
             yield Outfit(
                 instructions=instructions(workspace),
                 tools=tuple(one for one in tools if not (wish.is_read_only and is_consequential(one))),
-                hooks=contributed_hooks(workspace, environment),
+                hooks=contributed_hooks(workspace, commands),
                 gate=Gate(policy=contributed_policy(workspace, Policy(rules=allowing(wish.allow, tools)))),
                 strategies=strategies,
                 models=models,
@@ -109,12 +114,25 @@ async def fitted_out(wish: Wish, environment: Mapping[str, str]) -> AsyncIterato
                 workspace=workspace,
                 notices=(
                     *(f"withheld: {what}" for what in workspace.withheld),
+                    *_strange_words(workspace, tools),
                     *(f"the MCP server {one.server} is not there: {one.reason}" for one in served.failures),
                 ),
             )
         finally:
             for model in models:
                 await close(model)
+
+
+def _strange_words(workspace: Workspace, tools: Iterable[Tool]) -> tuple[str, ...]:
+    """What follows where words of a repository that nobody vouched for are in the conversation from the beginning."""
+    strange = [file.path for file in workspace.context if not file.is_trusted]
+    strange += [skill.path for skill in workspace.skills if not skill.is_trusted]
+    if not strange:
+        return ()
+    told = f"{strange[0]} is a stranger's: what sends data out is refused once private data was read"
+    both = [tool.name for tool in tools if tool.traits.sends and tool.traits.private]
+    never = f", and {', '.join(both)}, which can do both, always" if both else ""
+    return (f"{told}{never}; --trust vouches for this repository",)
 
 
 def is_consequential(tool: Tool) -> bool:

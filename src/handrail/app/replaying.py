@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handrail.agents.agent import Agent
+from handrail.agents.environment import handed_on
 from handrail.agents.options import RunOptions
 from handrail.agents.result import RunFailed, RunResult
 from handrail.agents.strategy import RoundBoundary, RoundContext, RoundDecision
@@ -66,6 +67,7 @@ async def replay(machine: Machine, order: ReplayOrder, environment: Mapping[str,
     what reading the workspace raises.
     """
     require_extra()
+    from handrail.agents.spawn import spawn_tool
     from handrail.app.outfitting import Wish, fitted_out, is_consequential
 
     opened = open_session(machine, order.reference, harness=order.harness)
@@ -79,9 +81,13 @@ async def replay(machine: Machine, order: ReplayOrder, environment: Mapping[str,
         model = ReplayModel(session)
         agent = Agent(
             model=model,
-            tools=tuple(
-                recording.answering(tool, runs=tool.name in order.allow or not is_consequential(tool))
-                for tool in outfit.tools
+            tools=(
+                *(
+                    recording.answering(tool, runs=tool.name in order.allow or not is_consequential(tool))
+                    for tool in outfit.tools
+                ),
+                # Its work was another model's, which is not asked again.
+                recording.answering(spawn_tool(Agent(model=model)), runs=False),
             ),
             instructions=outfit.instructions,
         )
@@ -91,7 +97,7 @@ async def replay(machine: Machine, order: ReplayOrder, environment: Mapping[str,
             gate=outfit.gate,
             hooks=outfit.hooks,
             workspace=order.workspace,
-            environment=environment,
+            environment=handed_on(environment),
         )
         result = await _ended(agent, prompt, options)
     return _report(opened, session, recording, model, result)

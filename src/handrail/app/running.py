@@ -20,6 +20,7 @@ from handrail import __version__, files, ids
 from handrail.agents.agent import Agent
 from handrail.agents.approval import PERSON, ApproverLike
 from handrail.agents.content import Content, blocks_of
+from handrail.agents.environment import handed_on
 from handrail.agents.options import Answerer, RunOptions
 from handrail.agents.paging import FolderShelf
 from handrail.agents.result import RunFailed, Session
@@ -61,8 +62,9 @@ class Order(Struct, frozen=True, kw_only=True):
     """What is to be run.
 
     ``session`` names one of Handrail's own to go on with, ``source`` one of any harness to begin a new one from;
-    at most one of them. ``is_by_person`` says that a person gave the task, not a program. The rest is as in
-    ``outfitting.Wish``.
+    at most one of them. ``worker`` names the model of agents that this one starts, where it is another. ``passes``
+    are the variables with keys of models that commands get all the same. ``is_by_person`` says that a person gave the
+    task, not a program. The rest is as in ``outfitting.Wish``.
     """
 
     task: str = ""
@@ -76,6 +78,8 @@ class Order(Struct, frozen=True, kw_only=True):
     allow: tuple[str, ...] = ()
     is_read_only: bool = False
     is_trusted: bool = False
+    passes: tuple[str, ...] = ()
+    worker: str | None = None
     is_by_person: bool = True
 
 
@@ -122,13 +126,15 @@ async def start_run(
         raise UnknownName("no model is named", hint=hint)
     journal = FileJournal(folder)
     model = model_from_name(name, base_url=order.base_url, environ=environment)
+    worker = model if order.worker is None else model_from_name(order.worker, environ=environment)
+    commands = handed_on(environment, order.passes)
     try:
         session = await _session(machine, order, journal)
         with files.lock(folder / f"{session.id}.driver", waits=False):
-            async with fitted_out(_wish(order), environment) as outfit:
-                agent, content = _agent(model, order.task, outfit)
+            async with fitted_out(_wish(order), environment, commands=commands) as outfit:
+                agent, content = _agent(model, worker, order.task, outfit)
                 options = replace(
-                    _options(order, outfit, environment),
+                    _options(order, outfit, commands),
                     approver=approver,
                     answerer=answerer,
                     shelf=FolderShelf(folder / "results" / session.id),
@@ -139,7 +145,8 @@ async def start_run(
                 finally:
                     await _ended(run)
     finally:
-        await close(model)
+        for one in {id(one): one for one in (model, worker)}.values():
+            await close(one)
         journal.close()
 
 
@@ -186,12 +193,17 @@ def _wish(order: Order) -> Wish:
     )
 
 
-def _agent(model: Model, task: str, outfit: Outfit) -> tuple[Agent, Content]:
-    """The agent, and the task as it is put to it."""
+def _agent(model: Model, worker: Model, task: str, outfit: Outfit) -> tuple[Agent, Content]:
+    """The agent, with one it can hand work to, and the task as it is put to it."""
+    from handrail.agents.spawn import spawn_tool
+
     content, taint = _prompt(task, outfit.workspace)
+    helper = Agent(
+        model=worker, tools=outfit.tools, instructions=outfit.instructions, name="worker", taint=outfit.taint
+    )
     agent = Agent(
         model=model,
-        tools=outfit.tools,
+        tools=(*outfit.tools, spawn_tool(helper)),
         instructions=outfit.instructions,
         models=outfit.models,
         taint=outfit.taint | taint,
@@ -199,7 +211,7 @@ def _agent(model: Model, task: str, outfit: Outfit) -> tuple[Agent, Content]:
     return agent, content
 
 
-def _options(order: Order, outfit: Outfit, environment: Mapping[str, str]) -> RunOptions:
+def _options(order: Order, outfit: Outfit, commands: Mapping[str, str]) -> RunOptions:
     return RunOptions(
         **{field: getattr(order.bounds, field) for field in order.bounds.__struct_fields__},
         strategies=outfit.strategies,
@@ -207,7 +219,7 @@ def _options(order: Order, outfit: Outfit, environment: Mapping[str, str]) -> Ru
         hooks=outfit.hooks,
         by=PERSON if order.is_by_person else _PROGRAM,
         workspace=order.workspace,
-        environment=environment,
+        environment=commands,
         cli_version=__version__,
     )
 

@@ -44,35 +44,49 @@ def _block(file: ContextFile) -> str:
 def find_context(root: Path, config: Path | None, *, is_trusted: bool, withheld: list[str]) -> Iterator[ContextFile]:
     """The context files for work in ``root``: the person's own, those of its ancestors from the top, its own.
 
-    Each file once, by its real place; empty ones are passed over. Sentences about those that are not taken go to
-    ``withheld``. ``OSError`` for one that cannot be read.
+    Ancestors up to the one that holds ``.git`` are of the same repository as ``root``, and no more trusted. Each file
+    once, by its real place; empty ones are passed over. Sentences about those that are not taken go to ``withheld``.
+    ``OSError`` for one that cannot be read.
     """
     seen: set[str] = set()
     if config is not None and (text := _new_text(config / NAME, seen)) is not None:
         yield ContextFile(path=str(config / NAME), scope="global", text=text)
-    for folder in reversed(root.resolve().parents):
+    here = root.resolve()
+    repository = _repository(here)
+    for folder in (*reversed(here.parents), here):
         path = folder / NAME
-        if is_foreign(path):
+        scope: Literal["ancestor", "workspace"] = "workspace" if folder == here else "ancestor"
+        if folder.is_relative_to(repository):
+            text = _own_text(folder, seen, is_trusted=is_trusted, withheld=withheld)
+            if text is not None:
+                yield ContextFile(path=str(path), scope=scope, text=text, is_trusted=is_trusted)
+        elif is_foreign(path):
             withheld.append(f"{path}: it belongs to another user")
         elif (text := _new_text(path, seen)) is not None:
-            yield ContextFile(path=str(path), scope="ancestor", text=text)
-    if (text := _own_text(root, is_trusted=is_trusted, withheld=withheld)) is not None:
-        path = root.resolve() / NAME
-        if os.path.realpath(path) not in seen and text.strip():
-            yield ContextFile(path=str(path), scope="workspace", text=text, is_trusted=is_trusted)
+            yield ContextFile(path=str(path), scope=scope, text=text)
 
 
-def _own_text(root: Path, *, is_trusted: bool, withheld: list[str]) -> str | None:
-    """The workspace's own file, which must not be a link to somewhere else."""
+def _repository(here: Path) -> Path:
+    """The folder of the repository that ``here`` is part of; ``here`` itself where it is part of none."""
+    return next((folder for folder in (here, *here.parents) if os.path.lexists(folder / ".git")), here)
+
+
+def _own_text(folder: Path, seen: set[str], *, is_trusted: bool, withheld: list[str]) -> str | None:
+    """The repository's own file, which must not be a link to somewhere else; None as with ``_new_text``."""
     try:
-        return Confined(root).read(NAME).decode("utf-8", "replace")
+        text = Confined(folder).read(NAME).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
     except OSError as problem:
         if is_trusted:
             raise
-        withheld.append(f"{root / NAME}: {problem}")
+        withheld.append(f"{folder / NAME}: {problem}")
         return None
+    real = os.path.realpath(folder / NAME)
+    if real in seen or not text.strip():
+        return None
+    seen.add(real)
+    return text
 
 
 def _new_text(path: Path, seen: set[str]) -> str | None:

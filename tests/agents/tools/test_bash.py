@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from handrail.agents.cancellation import CancellationToken
+from handrail.agents.environment import handed_on
 from handrail.agents.paging import MemoryShelf
 from handrail.agents.process import run_process
 from handrail.agents.tool import Tool, ToolOutput
@@ -33,6 +34,18 @@ def test_output_and_errors_come_back_together(tmp_path: Path) -> None:
 def test_an_exit_code_is_an_error_that_names_it(tmp_path: Path) -> None:
     got = output(BASH, tmp_path, command="echo no; exit 3")
     assert (got.content, got.is_error, got.refusal) == ("no\n[exit code 3]", True, None)
+
+
+def test_keys_of_models_are_not_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    monkeypatch.setenv("ORDINARY", "told")
+    assert output(BASH, tmp_path, command="echo $OPENAI_API_KEY$ORDINARY").content == "told\n"
+
+
+def test_a_key_that_was_passed_on_is_there(tmp_path: Path) -> None:
+    environment = handed_on(os.environ | {"OPENAI_API_KEY": "k1", "GEMINI_API_KEY": "k2"}, ["GEMINI_API_KEY"])
+    given = context(tmp_path, environment=environment)
+    assert run(called(BASH, {"command": "echo $OPENAI_API_KEY$GEMINI_API_KEY"}, given)).content == "k2\n"
 
 
 def test_there_is_no_input_to_wait_for(tmp_path: Path) -> None:

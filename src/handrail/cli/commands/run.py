@@ -55,6 +55,10 @@ def _bound(name: str, kind: Any, help: str) -> Callable[[Function], Function]:
     multiple=True,
     help="Do not ask about these calls; 'Bash:git log *' means those commands, 'TOOL(field=pattern)' any argument.",
 )
+@click.option("--worker", metavar="NAME", help="The model of agents that this one starts; else the same.")
+@click.option(
+    "--pass-env", "passes", metavar="VARIABLE", multiple=True, help="Let commands see this key of a model, too."
+)
 @click.option("--read-only", is_flag=True, help="No tools that change things or send them out.")
 @click.option("--trust", is_flag=True, help="Vouch for this repository: its tools, hooks, servers and rules count.")
 @shared_options
@@ -69,6 +73,8 @@ def COMMAND(
     source: str | None,
     strategies: tuple[str, ...],
     allow: tuple[str, ...],
+    worker: str | None,
+    passes: tuple[str, ...],
     read_only: bool,
     trust: bool,
     **bounds: Any,
@@ -102,6 +108,8 @@ def COMMAND(
         bounds=Limits(**bounds),
         strategies=strategies,
         allow=allow,
+        worker=worker,
+        passes=passes,
         is_read_only=read_only,
         is_trusted=trust,
         is_by_person=has_person(),
