@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from handrail.runs.regions.size import Estimate, Size
 from handrail.runs.regions.turns import Turn, turns_of, without_orphans
-from handrail.runs.regions.view import View, view_of
+from handrail.runs.regions.view import View, overfull, view_of
 from handrail.testing.strategies import conversations
 from handrail.transcripts.model import (
     Command,
@@ -200,3 +200,19 @@ def test_no_view_parts_a_call_from_its_result_and_the_same_gives_the_same(
     assert view.messages[0].role == "user"
     assert all(message.content for message in view.messages)
     assert view == shown(body, Size(window=window), max_items=most, overflow=2, strategy=strategy)
+
+
+# H 166
+def test_a_stage_whose_regions_leave_no_room_says_which_are_the_largest() -> None:
+    size = Size(window=1_000, estimate=Estimate(4.0))
+    plan, steps = Pinned(name="plan", max_tokens=2_000), Checklist(name="steps", max_tokens=2_000)
+    held = {
+        "plan": after(plan, Write("x" * 3_200), size=size),
+        "steps": after(steps, AddItems(("y" * 400,)), size=size),
+    }
+    why = overfull((steps, plan), held, "Be kind.", size)
+    assert why is not None
+    assert "window leaves 900 for them; the largest regions: plan 801, steps 102" in why
+    assert None is overfull((steps,), held, "Be kind.", size)
+    assert None is overfull((steps, plan), held, "Be kind.", Size())
+    assert "no region holds anything" in str(overfull((), {}, "z" * 4_000, size))

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from handrail import jsonio
 from handrail.blueprints.regions import Sliding
 from handrail.journal.vocabulary import RegionEntry
-from handrail.runs.regions.size import Estimate
-from handrail.transcripts.model import Block, Command, Image, Message, ToolResult, ToolUse
+from handrail.runs.regions.size import Estimate, size_bytes
+from handrail.transcripts.model import Block, Command, Image, Message, Text, Thinking, ToolResult, ToolUse
 
 _IMAGE_BYTES = 6_000
 """What a picture counts for, whatever its size on disk: providers scale it down to some 1,500 tokens."""
@@ -144,4 +144,16 @@ def turn_tokens(messages: Sequence[Message], turn: Turn, estimate: Estimate) -> 
 
 def message_bytes(message: Message) -> int:
     """The bytes of what ``message`` says; a picture counts for what a model sees of it."""
-    return sum(_IMAGE_BYTES if type(block) is Image else len(jsonio.encode(block)) for block in message.content)
+    return sum(map(_block_bytes, message.content))
+
+
+def _block_bytes(block: Block) -> int:
+    match block:
+        case Text() | Thinking():
+            return size_bytes(block.text)
+        case ToolResult(content=str() as content):
+            return size_bytes(content)
+        case Image():
+            return _IMAGE_BYTES
+        case _:
+            return len(jsonio.encode(block))
