@@ -142,13 +142,13 @@ def test_an_answer_to_one_question_closes_no_other() -> None:
 ONE: list[Item] = [call("ask_user_choice", options=["left", "right"], prompt="Which?"), "done"]
 
 
-async def run_again(journal: MemoryJournal) -> None:
-    """Until the call has been started a second time."""
+async def taken_over(journal: MemoryJournal) -> None:
+    """Until another driver has the session: a call that asked is run again when it has its answer, not before."""
 
-    def is_second(event: Event) -> bool:
-        return isinstance(event.body, ev.ToolStarted) and event.body.attempt == 2
+    def is_it(event: Event) -> bool:
+        return isinstance(event.body, ev.DriverTookOver)
 
-    while not any(map(is_second, await journal.read("s1"))):
+    while not any(map(is_it, await journal.read("s1"))):
         await asyncio.sleep(0)
 
 
@@ -176,7 +176,7 @@ def test_rows_123_and_130_a_question_that_was_open_is_the_same_one_after_a_resta
         journal = await survivor(first, is_opened)
         before = next(event.body for event in await journal.read("s1") if isinstance(event.body, ev.AskOpened))
         run = agent_of(ONE).resume(Session("s1", journal), HELD)
-        await run_again(journal)
+        await taken_over(journal)
         await answer(journal, before.ask, choice="right")
         return await run, opened_count(await journal.read("s1"))
 
@@ -220,7 +220,7 @@ def test_a_recorded_answer_is_not_used_for_another_question_of_the_call() -> Non
             first, lambda event: isinstance(event.body, ev.AskOpened) and event.body.ask == two.ask
         )
         run = agent_of(script, twice).resume(Session("s1", journal), HELD)
-        await run_again(journal)
+        await taken_over(journal)
         await answer(journal, two.ask, words="2")
         prompts = [event.body.prompt for event in await journal.read("s1") if isinstance(event.body, ev.AskOpened)]
         return await run, prompts

@@ -50,6 +50,7 @@ class Asks:
         self._wake = wake
         self._asked: dict[str, tuple[asyncio.Task[None], CancellationToken]] = {}
         self._awaited: dict[str, asyncio.Future[Closing]] = {}
+        self._is_let_go = False
         self.questions = Questions(self, work, writer)
 
     # Approvals
@@ -104,8 +105,11 @@ class Asks:
         return None if run is None else next((one for one in run.calls if one.call == call), None)
 
     def put(self, opened: ev.AskOpened, why: str = "") -> None:
-        """Put an open approval to the approver, if nobody is doing so: a driver that died may have been."""
-        if opened.ask in self._asked or opened.call is None or opened.kind is not AskKind.APPROVAL:
+        """Put an open question of a call to whoever answers here, if nobody does: a driver that died may have."""
+        if opened.ask in self._asked or opened.call is None:
+            return
+        if opened.kind is not AskKind.APPROVAL:
+            self.questions.put_again(opened)
             return
         if self._work.options.approver is HOLD:
             return
@@ -234,6 +238,8 @@ class Asks:
 
     async def withdraw(self, ask: str, why: str | None = None) -> None:
         """Close a question that need not be answered any more."""
+        if self._is_let_go:
+            return
         await self.settle(ev.AskClosed(ask=ask, outcome=AskOutcome.WITHDRAWN, comment=why), DRIVER)
 
     async def time_out(self, ask: str) -> None:
@@ -246,6 +252,15 @@ class Asks:
 
     def _is_open(self, ask: str) -> bool:
         return open_ask(self._writer.state, ask) is not None
+
+    @property
+    def are_put(self) -> bool:
+        """Whether somebody in this process is being asked."""
+        return bool(self._asked)
+
+    def let_go(self) -> None:
+        """Leave every question as it is: the run is parked, and closes none because a call that asks is given up."""
+        self._is_let_go = True
 
     async def reap(self) -> None:
         """Raise what went wrong in those that ended."""

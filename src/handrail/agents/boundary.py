@@ -29,9 +29,10 @@ from handrail.agents.strategy import (
 from handrail.agents.threads import in_thread
 from handrail.clock import Clock
 from handrail.journal.effects import Decide
+from handrail.journal.limits import counted
 from handrail.journal.refusals import wording_of
 from handrail.journal.state import RunState
-from handrail.journal.vocabulary import Adjustment, Boundary, Choice
+from handrail.journal.vocabulary import Adjustment, Bound, Boundary, Choice
 from handrail.models.port import ModelInfo
 from handrail.transcripts.calls import render_call
 from handrail.transcripts.model import Json, Refusal, RefusalKind
@@ -197,7 +198,7 @@ def context_at(
         last_usage=conversation.last_usage,
         cost=spent.cost,
         elapsed_s=spent.seconds,
-        limits=run.limits,
+        limits=run.limits if run.stage is None else run.stage.limits,
         remaining=remaining(run),
         can_continue=effect.why_not is None,
         why_not=effect.why_not,
@@ -211,20 +212,23 @@ def context_at(
 
 
 def remaining(run: RunState) -> Remaining:
-    """What is left of each bound."""
-    spent, limits = run.spent, run.limits
-
-    def left(limit: Any, used: Any) -> Any:
-        return None if limit is None else max(limit - used, 0)
-
+    """What is left of each bound, of the stage's or of the run's, whichever is less."""
+    left = {bound: min(amounts) for bound, amounts in _left(run).items()}
     return Remaining(
-        rounds=left(limits.max_rounds, spent.rounds),
-        requests=left(limits.max_requests, spent.requests),
-        tool_calls=left(limits.max_tool_calls, spent.tool_calls),
-        tokens=left(limits.max_tokens, spent.tokens),
-        cost=left(limits.max_cost, spent.cost),
-        seconds=left(limits.max_seconds, spent.seconds),
+        rounds=left.get(Bound.MAX_ROUNDS),
+        requests=left.get(Bound.MAX_REQUESTS),
+        tool_calls=left.get(Bound.MAX_TOOL_CALLS),
+        tokens=left.get(Bound.MAX_TOKENS),
+        cost=left.get(Bound.MAX_COST),
+        seconds=left.get(Bound.MAX_SECONDS),
     )
+
+
+def _left(run: RunState) -> dict[Bound, list[Any]]:
+    found: dict[Bound, list[Any]] = {}
+    for bound, used, limit in counted(run):
+        found.setdefault(bound, []).append(max(limit - used, 0))
+    return found
 
 
 def _result(record: CallRecord) -> RoundToolResult:

@@ -188,9 +188,26 @@ class Calls:
             output = with_note(output, record)
         taint = CLEAN if tool is None else taint_after(CLEAN, tool.traits, output)
         is_end = tool is not None and tool.is_terminal and not output.is_error
+        output = self._kept_in_regions(output, name)
         await self._writer.record_by(
-            finished(call, output, name, taint=taint, elapsed_s=max(elapsed_s, 0.0), is_end=is_end)
+            finished(call, output, name, taint=taint, elapsed_s=max(elapsed_s, 0.0), is_end=is_end),
+            *self._written(output, name),
         )
+
+    def _kept_in_regions(self, output: ToolOutput, name: str) -> ToolOutput:
+        """``output``; an error instead where it would change context regions that it may not change like that."""
+        stages = self._work.stages
+        if output.is_error or not output.regions:
+            return output
+        why = "there are no context regions here" if stages is None else stages.refused(output.regions)
+        return output if why is None else ToolOutput(f"{name} failed: {why}", is_error=True)
+
+    def _written(self, output: ToolOutput, name: str) -> list[Said]:
+        """The context regions as the call leaves them; a call that failed changed none."""
+        by = Actor(ActorKind.TOOL, name)
+        written = {} if output.is_error else output.regions
+        stage = self._writer.state.stage
+        return [(ev.RegionWritten(region=name, entries=held, stage=stage), by) for name, held in written.items()]
 
     def _start(self, call: str, digest: str) -> tuple[Said, ...]:
         """The start of a call; nothing when it was given its result before its turn came."""
@@ -201,7 +218,7 @@ class Calls:
 
     def _context(self, call: str, tool: Tool, cancellation: CancellationToken) -> ToolContext:
         options = self._work.options
-        spawn = self._work.spawn
+        spawn, stages = self._work.spawn, self._work.stages
         return ToolContext(
             call_id=call,
             cancellation=cancellation,
@@ -213,6 +230,7 @@ class Calls:
             shelf=options.shelf,
             limits=options.result_limits,
             taint=self._writer.state.taint or BOTH,
+            regions=None if stages is None else stages.regions(self._writer.state.taint or BOTH),
         )
 
     async def _question(self, call: str, cancellation: CancellationToken, question: Question) -> Answer:

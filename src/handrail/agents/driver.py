@@ -38,9 +38,9 @@ from handrail.journal.effects import (
     WaitUntil,
 )
 from handrail.journal.ends import closing_events
-from handrail.journal.limits import why_not
+from handrail.journal.limits import seconds_left, why_not
 from handrail.journal.rounds import next_effects
-from handrail.journal.state import Spent, adjustment_of
+from handrail.journal.state import Spent, State, adjustment_of
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, Bound, Choice, EndReason
 
 Summarise = Callable[[Compact, CancellationToken], Coroutine[Any, Any, None]]
@@ -50,7 +50,11 @@ LAST_ROUND_S = 60.0
 
 
 class Driver:
-    """Drives the open run of one session to its end. One at a time; the writer's epoch sees to that."""
+    """Drives the open run of one session: to its end, or while the stage lasts that ``work`` is for.
+
+    One at a time; the writer's epoch sees to that. ``is_parked``: it stopped where all there is to do is wait for a
+    person, and the run is still open.
+    """
 
     def __init__(
         self,
@@ -73,11 +77,13 @@ class Driver:
         self.requests = Requests(work, writer, inbox.take)
         self.failure: BaseException | None = None
         self.spent = Spent()
+        self.is_parked = False
+        self._stage = _visit_of(writer.state)
 
     async def drive(self) -> None:
-        """Until the run is over. A cancelled task commits what there is, then raises on."""
+        """Until the run, or its stage, is over. A cancelled task commits what there is, then raises on."""
         try:
-            while self._writer.state.run is not None:
+            while self._goes_on():
                 await self._step()
         except asyncio.CancelledError:
             await _whole(self._commit_cancelled())
@@ -85,6 +91,10 @@ class Driver:
         finally:
             await self._abandon()
             await self.asks.close()
+
+    def _goes_on(self) -> bool:
+        state = self._writer.state
+        return state.run is not None and not self.is_parked and _visit_of(state) == self._stage
 
     async def _step(self) -> None:
         await self._inbox.take()
@@ -154,9 +164,8 @@ class Driver:
 
     async def _advance(self, effect: Advance) -> None:
         if self._work.stages is None:
-            raise NotStartable(
-                "the run is one of a blueprint", hint="go on with it by the blueprint it was started with"
-            )
+            raise NotStartable("the run is one of a blueprint", hint="go on with it by its blueprint")
+        self._note_spent()
         await self._work.stages.advance(effect, self._writer)
 
     # What takes time
@@ -164,24 +173,24 @@ class Driver:
     async def _in_time(self, work: Coroutine[Any, Any, None]) -> None:
         """``work``, cut off where the bound on seconds is spent by then."""
         run = self._writer.state.run
-        limit = None if run is None else run.limits.max_seconds
-        if run is None or limit is None:
+        left = None if run is None else seconds_left(run)
+        if run is None or left is None:
             await work
             return
         is_last = run.grace == "granted"
-        left_s = min(limit, LAST_ROUND_S) if is_last else max(limit - run.spent.seconds, 0.0)
+        left_s = min(left.limit_s, LAST_ROUND_S) if is_last else left.left_s
         is_cut = asyncio.Event()
         timer = asyncio.get_running_loop().call_later(left_s, self._run_out, is_cut)
         try:
             await work
         finally:
             timer.cancel()
-        if is_cut.is_set() and is_last:
+        if is_cut.is_set() and is_last and left.stage is None:
             # There is no round after the last one, so no boundary to come to.
             await self._end(End(reason=EndReason.MAX_SECONDS))
         elif is_cut.is_set():
             # Said, not computed: two clocks measured this, and the sum of what was done may lie just below the bound.
-            await self._writer.record(ev.BoundReached(bound=Bound.MAX_SECONDS))
+            await self._writer.record(ev.BoundReached(bound=Bound.MAX_SECONDS, stage=left.stage))
 
     def _run_out(self, is_cut: asyncio.Event) -> None:
         is_cut.set()
@@ -195,12 +204,36 @@ class Driver:
     async def _wait(self, effect: WaitUntil) -> None:
         for ask in effect.overdue:
             await self.asks.time_out(ask)
-        if effect.overdue:
+        for ask in effect.remind:
+            await self._writer.record(ev.AskReminded(ask))
+        if effect.overdue or effect.remind:
             return
-        for opened in self._writer.state.asks:
+        for opened in () if effect.is_paused else self._writer.state.asks:
             if opened.ask in effect.asks:
                 self.asks.put(opened)
-        await self._inbox.woken(until=effect.at)
+        if self._work.options.parks and self._may_park(effect):
+            await self._park()
+        else:
+            await self._inbox.woken(until=effect.at)
+
+    def _may_park(self, effect: WaitUntil) -> bool:
+        """Whether nobody in this process is asked, and nothing is under way that could not be taken up again."""
+        run = self._writer.state.run
+        if run is None or self.asks.are_put or not (effect.asks or effect.is_paused):
+            return False
+        held = {call.call for call in run.calls if call.ask is not None and call.traits.twice_is_safe}
+        return all(isinstance(one, RunTool) and one.call in held for one, _ in self._flying)
+
+    async def _park(self) -> None:
+        """Let go of what waits, with nothing recorded: whoever resumes the run finds its questions as they are."""
+        self.asks.let_go()
+        tasks = [task for _, task in self._flying]
+        self._flying.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._note_spent()
+        self.is_parked = True
 
     def _fly(self, effect: Effect, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -229,10 +262,13 @@ class Driver:
 
     async def _end(self, effect: End) -> None:
         await self._land(effect.detail or effect.reason.value)
+        self._note_spent()
+        await self._writer.record_if(lambda: [(one, DRIVER) for one in closing_events(self._writer.state, effect)])
+
+    def _note_spent(self) -> None:
         run = self._writer.state.run
         if run is not None:
             self.spent = run.spent
-        await self._writer.record_if(lambda: [(one, DRIVER) for one in closing_events(self._writer.state, effect)])
 
     async def _land(self, reason: str) -> None:
         """End what still runs and wait for it: each gives its own result."""
@@ -272,3 +308,9 @@ async def _whole(work: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait({task})
     await task
+
+
+def _visit_of(state: State) -> tuple[str, int] | None:
+    """The visit to a stage that the run is in; None in a run without stages, and between two of them."""
+    stage = None if state.run is None else state.run.stage
+    return None if stage is None else (stage.stage, stage.visit)

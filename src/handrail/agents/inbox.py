@@ -24,6 +24,8 @@ from handrail.journal.events import (
     InputReceived,
     Interrupted,
     Known,
+    PauseRequested,
+    ResumeRequested,
 )
 from handrail.journal.port import Entry, Wakes
 from handrail.journal.state import open_ask
@@ -92,15 +94,16 @@ class Inbox:
                         seen = entry.number
                         self.heard(entry)
 
-    async def close(self) -> None:
-        """Take nothing more; what this process sent and no run heard is returned."""
+    async def close(self, *, is_over: bool = True) -> None:
+        """Take nothing more. What this process sent and no run heard is returned, unless the run is not over."""
         if self._poller is not None:
             self._poller.cancel()
             await asyncio.wait({self._poller})
         await self._mailbox.close()
         if self._mailbox.has_open:
             await self.take()
-        self._mailbox.return_all(OVER)
+        if is_over:
+            self._mailbox.return_all(OVER)
 
     # Taking
 
@@ -146,6 +149,10 @@ class Inbox:
             return "the question is closed already" if opened is None else self._why_no_answer(opened, body, entry.by)
         if state.run is None:
             return OVER
+        if isinstance(body, PauseRequested) and state.run.is_paused:
+            return "the run is paused already"
+        if isinstance(body, ResumeRequested) and not state.run.is_paused:
+            return "the run is not paused"
         if isinstance(body, InputReceived):
             if not body.content:
                 return "there is nothing in it"

@@ -23,8 +23,9 @@ from handrail.agents.pool import Pool
 from handrail.agents.result import RunFailed, RunResult, Session, result_of
 from handrail.agents.run import Feed, Run
 from handrail.agents.spawning import Spawner
+from handrail.agents.staging import Staged, Stages
 from handrail.agents.steering import Mailbox
-from handrail.agents.tool import by_name
+from handrail.agents.tool import Tool, by_name
 from handrail.agents.work import Activity, Family, Work
 from handrail.agents.writer import Writer
 from handrail.clock import Clock
@@ -49,6 +50,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     family: Family
     clock: Clock
     strategies: tuple[Enlisted, ...]
+    stages: Stages | None = None
 
 
 def launch(
@@ -59,12 +61,17 @@ def launch(
     session: Session | None = None,
     output: Output | None = None,
     family: Family | None = None,
+    stages: Stages | None = None,
 ) -> Run:
-    """Start a run in the running loop. Raises at once for what is wrong with what was given."""
+    """Start a run in the running loop. Raises at once for what is wrong with what was given.
+
+    ``stages`` is there for a run of a blueprint: what each stage works with comes from it, and not from ``agent``.
+    """
     clock = agent.clock
     options.bounds()
     OnError(options.on_strategy_error)
     _check_hooks(options)
+    _tools(agent, output)
     given = Launch(
         agent=agent,
         opening=opening,
@@ -74,6 +81,7 @@ def launch(
         family=family or Family(),
         clock=clock,
         strategies=enlisted(options.strategies),
+        stages=stages,
     )
     return _Launched(given).handle
 
@@ -91,12 +99,13 @@ class _Launched:
 
     def __init__(self, given: Launch) -> None:
         self._given = given
-        self._writer = Writer(given.session.journal, given.session.id, given.clock)
+        also = None if given.stages is None else given.stages.take
+        self._writer = Writer(given.session.journal, given.session.id, given.clock, also)
         self._feed = Feed()
         self._activity = Activity()
         self._mailbox = Mailbox(given.session.journal, given.session.id, lambda entry: self._inbox.heard(entry))
         self._inbox = Inbox(self._writer, self._mailbox, self._activity, given.options.max_queued)
-        self._tools = by_name((*given.agent.toolbox, *(() if given.output is None else (given.output.tool,))))
+        self._is_parked = False
         task = asyncio.get_running_loop().create_task(self._carry())
         self.handle = Run(ids.new_uuid7(given.clock), given.session, self._feed, self._mailbox, task)
 
@@ -107,15 +116,10 @@ class _Launched:
                 self._writer.watch = self._watch
                 self.handle.id = await self._opened()
                 self._heed_tokens(held)
-                driver = self._driver(self.handle.id)
                 self._inbox.watch_others()
-                try:
-                    await driver.drive()
-                finally:
-                    if self._writer.conversation.ended is not None:
-                        self.handle.last_result = self._result(driver)
+                driver = await self._drive()
             finally:
-                await self._inbox.close()
+                await self._inbox.close(is_over=not self._is_parked)
                 self._feed.end()
         result = self.handle.last_result
         if result is None:
@@ -124,9 +128,25 @@ class _Launched:
             raise RunFailed(result) from (driver.failure or driver.requests.failure)
         return result
 
+    async def _drive(self) -> Driver:
+        """Drive the run to its end, each visit to a stage with what that stage works with, or until it is parked."""
+        while True:
+            driver = self._new_driver(self.handle.id)
+            try:
+                await driver.drive()
+            finally:
+                if self._writer.state.run is None and self._writer.conversation.ended is not None:
+                    self.handle.last_result = self._result(driver)
+            self._is_parked = driver.is_parked
+            if self._is_parked:
+                self.handle.last_result = self._result(driver)
+            if self._is_parked or self._writer.state.run is None:
+                return driver
+
     def _result(self, driver: Driver) -> RunResult:
-        output = self._given.output
-        return result_of(self._writer, driver.spent, self.handle.id, None if output is None else output.read)
+        output = None if self._given.stages is not None else self._given.output
+        read = None if output is None else output.read
+        return result_of(self._writer, driver.spent, self.handle.id, read, is_parked=driver.is_parked)
 
     def _watch(self, event: Event) -> None:
         self._mailbox.watch(event)
@@ -143,6 +163,7 @@ class _Launched:
             strategies=tuple(one.name for one in given.strategies),
             taint=given.agent.taint | given.family.taint,
             parent=given.family.parent,
+            blueprint=None if given.stages is None else given.stages.frozen,
         )
         if self._writer.state.is_open and self._writer.state.run is None:
             await self._inbox.take_before_run()
@@ -156,16 +177,17 @@ class _Launched:
         if options.cancellation is not None:
             held.callback(options.cancellation.on_cancel(lambda reason: run.cancel(reason, by=HOST)))
 
-    def _driver(self, run: str) -> Driver:
+    def _new_driver(self, run: str) -> Driver:
         state = self._writer.state.run
         if state is None:
             raise RuntimeError("the run was opened and is not open")
-        work = self._work(run, state)
+        staged = self._staged()
+        work = self._work(run, state, staged)
         asking = Asking(
             timeout_s=work.options.strategy_timeout_s,
             on_error=OnError(work.options.on_strategy_error),
             check=partial(checked, models=work.models, tools=work.tools),
-            finish=as_json if self._given.output is None else self._given.output.check,
+            finish=as_json if staged.output is None else staged.output.check,
             clock=work.clock,
         )
         compactor = Compactor(work, self._writer)
@@ -173,19 +195,27 @@ class _Launched:
         self._inbox.asks = driver.asks
         return driver
 
-    def _work(self, run: str, state: RunState) -> Work:
+    def _staged(self) -> Staged:
+        """What the stage that the run is in works with; in a run without stages, and before the first, all of it."""
         given = self._given
-        agent, family = given.agent, given.family
+        staged = None if given.stages is None else given.stages.staged()
+        if staged is not None:
+            return staged
+        return Staged(agent=given.agent, options=given.options, strategies=given.strategies, output=given.output)
+
+    def _work(self, run: str, state: RunState, staged: Staged) -> Work:
+        given = self._given
+        agent, family = staged.agent, given.family
         purse = Pool(max_tokens=state.limits.max_tokens, max_cost=state.limits.max_cost)
         purse.charge(state.spent.tokens, state.spent.cost)
-        spawner = Spawner(_start_child, self._writer, self._feed, given.options)
+        spawner = Spawner(_start_child, self._writer, self._feed, staged.options)
         work = Work(
             model=agent.model,
-            models={model.info.name: model for model in (*agent.models, agent.model)},
+            models={model.info.name: model for model in (*agent.models, *staged.fallbacks, agent.model)},
             instructions=agent.instructions,
-            tools=self._tools,
-            strategies=_in_order(state.started.strategies, given.strategies),
-            options=given.options,
+            tools=_tools(agent, staged.output),
+            strategies=_in_order(state.strategies, staged.strategies),
+            options=staged.options,
             place=Place(
                 run=run,
                 session=given.session.id,
@@ -198,9 +228,17 @@ class _Launched:
             show=self._feed.show,
             purse=purse,
             spawn=spawner.spawn,
+            stages=given.stages,
+            fallbacks=staged.fallbacks,
+            view=staged.view,
         )
         spawner.work = work
         return work
+
+
+def _tools(agent: Agent, output: Output | None) -> dict[str, Tool]:
+    """The tools of ``agent`` by name, with the one that takes the typed answer; ``ValueError`` for a name twice."""
+    return by_name((*agent.toolbox, *(() if output is None else (output.tool,))))
 
 
 def _in_order(names: tuple[str, ...], given: tuple[Enlisted, ...]) -> tuple[Enlisted, ...]:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from handrail.agents.options import RunOptions
+from handrail.agents.staging import Frozen
 from handrail.agents.taint import CLEAN, taint_of_prompt
 from handrail.agents.writer import Said, Writer
 from handrail.clock import Clock
@@ -45,7 +46,10 @@ Opening: TypeAlias = Prompt | Resume | Answered
 
 
 class Started(Struct, frozen=True, kw_only=True):
-    """What a run is started with: who it is, what it is asked to be, and what a new session is opened with."""
+    """What a run is started with: who it is, what it is asked to be, and what a new session is opened with.
+
+    ``blueprint`` is what a run of one obeys.
+    """
 
     run: str
     model: str
@@ -53,6 +57,7 @@ class Started(Struct, frozen=True, kw_only=True):
     strategies: tuple[str, ...]
     taint: Taint
     parent: Parent | None
+    blueprint: Frozen | None = None
 
 
 async def opened(writer: Writer, opening: Opening, started: Started, options: RunOptions, clock: Clock) -> str:
@@ -90,7 +95,8 @@ def _session(writer: Writer, started: Started, options: RunOptions, clock: Clock
     return [(ev.SessionOpened(meta), HOST), *titled]
 
 
-def _run_started(started: Started, options: RunOptions, continues: str | None = None) -> Said:
+def _run_started(started: Started, options: RunOptions, continues: str | None = None) -> list[Said]:
+    frozen = started.blueprint
     event = ev.RunStarted(
         run=started.run,
         model=started.model,
@@ -101,12 +107,17 @@ def _run_started(started: Started, options: RunOptions, continues: str | None = 
         follow_ups=options.follow_ups,
         compact_at=options.compact_at,
         continues=continues,
+        blueprint=None if frozen is None else frozen.digest,
+        is_unattended=options.is_unattended,
     )
-    return event, HOST
+    if frozen is None:
+        return [(event, HOST)]
+    source = ev.BlueprintFrozen(name=frozen.name, digest=frozen.digest, source=frozen.source)
+    return [(event, HOST), (source, HOST)]
 
 
 def _prompted(opening: Prompt, started: Started, options: RunOptions) -> list[Said]:
-    said = [_run_started(started, options)]
+    said = _run_started(started, options)
     taint = started.taint | taint_of_prompt(CLEAN, opening.content)
     if taint != CLEAN:
         said.append((ev.TaintRaised(taint, "what the run was given"), HOST))
@@ -120,7 +131,7 @@ def _answered(writer: Writer, opening: Answered, started: Started, options: RunO
     if ended is None or ended.reason is not EndReason.WAITING or not asks:
         raise NotStartable(f"no run of session {writer.session} waits for an answer")
     closed = ev.AskClosed(ask=asks[-1].ask, outcome=AskOutcome.ANSWERED, words=opening.words)
-    return [(closed, options.by), _run_started(started, options, continues=ended.run)]
+    return [(closed, options.by), *_run_started(started, options, continues=ended.run)]
 
 
 def _withdrawn(writer: Writer) -> list[ev.Known]:

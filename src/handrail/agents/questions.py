@@ -70,10 +70,26 @@ class Questions:
         self._asks.await_closing(asked.ask)
         if standing is None:
             await self._writer.record(opened)
+        self._put(asked, question)
+        return _answer_of(*await self._asks.closing(asked, cancellation))
+
+    def put_again(self, opened: ev.AskOpened) -> None:
+        """Put a question whose call died with its driver: the call is run again once there is an answer."""
+        question = Question(
+            prompt=opened.prompt,
+            options=opened.options,
+            may_type=opened.may_type,
+            kind=opened.kind,  # type: ignore[arg-type] # a tool's question is of no other kind
+            title=opened.title,
+            shown=opened.shown,
+            body_format="markdown" if opened.body_format == "markdown" else "plain",
+        )
+        self._put(opened, question)
+
+    def _put(self, opened: ev.AskOpened, question: Question) -> None:
         answerer = self._work.options.answerer
         if answerer is not HOLD:
-            self._asks.start(asked.ask, lambda token: self._answer(answerer, asked, question, token))
-        return _answer_of(*await self._asks.closing(asked, cancellation))
+            self._asks.start(opened.ask, lambda token: self._answer(answerer, opened, question, token))
 
     def _opening(self, call: str, question: Question) -> ev.AskOpened:
         self._count[call] += 1

@@ -16,6 +16,8 @@ from handrail.journal.events import (
     EntryRefused,
     InputReceived,
     Interrupted,
+    PauseRequested,
+    ResumeRequested,
     StopRequested,
 )
 from handrail.journal.fold import fold
@@ -57,6 +59,14 @@ class RemoteRun:
     async def cancel(self, reason: str | None = None) -> str:
         """End now."""
         return await self._post(CancelRequested(reason))
+
+    async def pause(self, reason: str | None = None) -> str:
+        """Start nothing new until ``resume``; what runs lands, what is answered is kept for then."""
+        return await self._post(PauseRequested(reason))
+
+    async def resume(self, reason: str | None = None) -> str:
+        """Go on after a ``pause``."""
+        return await self._post(ResumeRequested(reason))
 
     async def answer(self, closed: AskClosed) -> str:
         """Answer an open question; the first answer counts."""

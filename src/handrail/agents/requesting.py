@@ -10,10 +10,12 @@ from handrail import ids
 from handrail.agents.cancellation import CancellationToken, Cancelled, CancelledItself
 from handrail.agents.containment import Gave, Raised, contained, words_of
 from handrail.agents.replies import recordable
+from handrail.agents.staging import Seen
 from handrail.agents.work import Work, offered_names
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
 from handrail.journal.effects import CallModel
+from handrail.journal.limits import bounded_stage
 from handrail.journal.vocabulary import Actor, ActorKind, Adjustment, Bound
 from handrail.models.errors import MalformedReply, ModelError
 from handrail.models.port import (
@@ -65,7 +67,7 @@ class Requests:
                 ev.ModelFailed(error=cancellation.reason or "cut off", is_interrupted=True, elapsed_s=elapsed_s)
             )
         else:
-            await self._failed(got.problem, elapsed_s)
+            await self._failed(got.problem, model, elapsed_s)
 
     async def _reply(self, model: Model, request: ModelRequest, cancellation: CancellationToken) -> ModelReply:
         async with aclosing(model.stream(request, cancellation)) as stream:
@@ -78,10 +80,11 @@ class Requests:
     def _request(self, effect: CallModel) -> ModelRequest:
         conversation, work = self._writer.conversation, self._work
         adjustment = effect.adjustment
+        seen = Seen(work.instructions, tuple(conversation.sent)) if work.view is None else work.view(conversation)
         choice = adjustment.tool_choice or work.options.tool_choice or "auto"
         return ModelRequest(
-            messages=tuple(conversation.sent),
-            instructions=work.instructions,
+            messages=seen.messages,
+            instructions=seen.instructions,
             tools=self._tools(offered_names(work, adjustment)),
             # The tools stay listed: providers want those the history has calls of, and their caches begin with them.
             tool_choice="none" if effect.is_without_tools else choice,
@@ -112,27 +115,40 @@ class Requests:
         run = self._writer.state.run
         if run is None:
             return
-        if reply.cost is None and run.limits.max_cost is not None:
+        if reply.cost is None and (stage := bounded_stage(run, Bound.MAX_COST)) is not None:
             told = f"{name} has no known price"
-            await self._writer.record(ev.BoundReached(bound=Bound.MAX_COST, detail=told))
-        elif reply.message.usage is None and run.limits.max_tokens is not None:
+            await self._writer.record(ev.BoundReached(bound=Bound.MAX_COST, detail=told, stage=stage or None))
+        elif reply.message.usage is None and (stage := bounded_stage(run, Bound.MAX_TOKENS)) is not None:
             told = f"{name} reports no usage"
-            await self._writer.record(ev.BoundReached(bound=Bound.MAX_TOKENS, detail=told))
+            await self._writer.record(ev.BoundReached(bound=Bound.MAX_TOKENS, detail=told, stage=stage or None))
 
-    async def _failed(self, problem: BaseException, elapsed_s: float) -> None:
+    async def _failed(self, problem: BaseException, model: Model, elapsed_s: float) -> None:
         failures = self._writer.conversation.failures + 1
         delay_s = None
         if isinstance(problem, ModelError):
             delay_s = self._work.options.retry.delay_s(problem, failures, ids.chance())
         else:
             problem.add_note("raised by the model")
-        if delay_s is None:
+        fallback = self._fallback(model) if delay_s is None and isinstance(problem, ModelError) else None
+        if delay_s is None and fallback is None:
             self.failure = problem
+        if fallback is not None:
+            delay_s = 0.0
         retry_at = None if delay_s is None else self._work.clock.now() + timedelta(seconds=delay_s)
         code = problem.code if isinstance(problem, ModelError) else type(problem).__name__
-        await self._writer.record(
-            ev.ModelFailed(error=words_of(problem) or code, code=code, retry_at=retry_at, elapsed_s=elapsed_s)
-        )
+        failed = ev.ModelFailed(error=words_of(problem) or code, code=code, retry_at=retry_at, elapsed_s=elapsed_s)
+        await self._writer.record(failed, *(() if fallback is None else (_gone_over(fallback),)))
+
+    def _fallback(self, model: Model) -> Model | None:
+        """The model after ``model`` in the order in which they are tried; None after the last."""
+        names = [one.info.name for one in (self._work.model, *self._work.fallbacks)]
+        place = names.index(model.info.name) + 1 if model.info.name in names else len(names)
+        return self._work.fallbacks[place - 1] if place < len(names) else None
+
+
+def _gone_over(fallback: Model) -> ev.Adjusted:
+    """The same round is asked of another model, and those that follow."""
+    return ev.Adjusted(adjustment=Adjustment(model=fallback.info.name), scope="run", by="fail-over")
 
 
 def model_of(work: Work, adjustment: Adjustment) -> Model:

@@ -11,7 +11,7 @@ from handrail.agents.content import words_of
 from handrail.agents.conversation import NO_USAGE
 from handrail.agents.writer import Writer
 from handrail.errors import HandrailError
-from handrail.journal.events import RunEnded
+from handrail.journal.events import AskOpened, RunEnded
 from handrail.journal.port import Journal
 from handrail.journal.state import Spent
 from handrail.journal.vocabulary import AskKind, EndReason
@@ -32,7 +32,8 @@ class RunResult(Struct, frozen=True, kw_only=True):
     of the run's output type; None where the run ended without one. ``detail`` is the reason given for the end.
     ``usage`` is of this run's own responses; ``tokens`` (input and output) and ``cost`` (US dollars; None when a
     response had no known price) are all that counted against its bounds, so those of agents below it and of summaries
-    too. ``requests`` counts retries. ``question`` is what a waiting run asks.
+    too. ``requests`` counts retries. ``question`` is what a waiting run asks. ``waits_for`` are the open questions of
+    a run that was parked: it is still open, and goes on by being resumed.
     """
 
     output: Any
@@ -50,6 +51,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     elapsed_s: float = 0.0
     last_assistant: Message | None = None
     question: str | None = None
+    waits_for: tuple[AskOpened, ...] = ()
 
     @property
     def text(self) -> str:
@@ -74,14 +76,20 @@ class RunFailed(HandrailError):
         self.result = result
 
 
-def result_of(writer: Writer, spent: Spent, run: str, read: Callable[[Json], Any] | None) -> RunResult:
-    """The result of the run that ended last in ``writer``; ``read`` makes a value of a typed output."""
+def result_of(
+    writer: Writer, spent: Spent, run: str, read: Callable[[Json], Any] | None, *, is_parked: bool = False
+) -> RunResult:
+    """The result of the run that ended last in ``writer``; ``read`` makes a value of a typed output.
+
+    ``is_parked``: of the run that is open there and waits.
+    """
     conversation = writer.conversation
-    ended = conversation.ended
+    ended = RunEnded(run=run, reason=EndReason.WAITING) if is_parked else conversation.ended
     if ended is None:
         raise ValueError("no run has ended")
     transcript = conversation.transcript()
-    question = next((ask.prompt for ask in writer.state.asks if ask.kind is AskKind.PAUSE), None)
+    asks = writer.state.asks
+    question = next((ask.prompt for ask in asks if is_parked or ask.kind is AskKind.PAUSE), None)
     return RunResult(
         output=_output(ended, transcript, read),
         end_reason=ended.reason,
@@ -98,12 +106,13 @@ def result_of(writer: Writer, spent: Spent, run: str, read: Callable[[Json], Any
         elapsed_s=spent.seconds,
         last_assistant=conversation.last_reply,
         question=question if ended.reason is EndReason.WAITING else None,
+        waits_for=asks if is_parked else (),
     )
 
 
 def _output(ended: RunEnded, transcript: Transcript[Common], read: Callable[[Json], Any] | None) -> Any:
     """The value that ended the run, else the words of the answer it ended with."""
-    if ended.reason in (EndReason.TOOL_FINISHED, EndReason.STRATEGY_FINISH):
+    if ended.reason in (EndReason.TOOL_FINISHED, EndReason.STRATEGY_FINISH) or ended.output is not None:
         return ended.output if read is None else read(ended.output)
     if read is not None or not transcript.body:
         return None

@@ -16,7 +16,15 @@ from handrail.agents.opening import HOST
 from handrail.agents.result import RunResult, Session
 from handrail.agents.steering import Mailbox, Receipt
 from handrail.agents.work import Progress
-from handrail.journal.events import CancelRequested, Event, InputReceived, Interrupted, StopRequested
+from handrail.journal.events import (
+    CancelRequested,
+    Event,
+    InputReceived,
+    Interrupted,
+    PauseRequested,
+    ResumeRequested,
+    StopRequested,
+)
 from handrail.journal.port import Posted
 from handrail.journal.refusals import author_of
 from handrail.journal.vocabulary import Actor
@@ -150,6 +158,14 @@ class Run:
     def cancel(self, reason: str | None = None, *, by: Actor = PERSON) -> Receipt:
         """End now; the result says ``CANCELLED``."""
         return self._send(CancelRequested(reason), by)
+
+    def pause(self, reason: str | None = None, *, by: Actor = PERSON) -> Receipt:
+        """Start nothing new until ``resume``: what runs lands, questions stay open, answers are kept for then."""
+        return self._send(PauseRequested(reason), by)
+
+    def resume(self, reason: str | None = None, *, by: Actor = PERSON) -> Receipt:
+        """Go on after a ``pause``."""
+        return self._send(ResumeRequested(reason), by)
 
     def _send(self, body: Posted, by: Actor) -> Receipt:
         return self._mailbox.send(body, by, ids.new_uuid7())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from handrail.agents.boundary import Enlisted
 from handrail.agents.conversation import Conversation
 from handrail.agents.options import RunOptions
 from handrail.agents.output import Output
@@ -49,12 +50,14 @@ class Frozen(Struct, frozen=True, kw_only=True):
 class Staged(Struct, frozen=True, kw_only=True):
     """What a stage works with.
 
-    ``fallbacks`` are models to go over to, in this order, when the agent's own fails for good. ``output`` is the typed
-    answer the stage ends with. ``view`` says what the model is shown (None: the whole conversation).
+    ``fallbacks`` are models to go over to, in this order, when the agent's own fails for good. ``strategies`` are
+    asked in this order. ``output`` is the typed answer the stage ends with. ``view`` says what the model is shown
+    (None: the whole conversation).
     """
 
     agent: Agent
     options: RunOptions
+    strategies: tuple[Enlisted, ...] = ()
     fallbacks: tuple[Model, ...] = ()
     output: Output | None = None
     view: View | None = None

@@ -11,7 +11,7 @@ from handrail.agents.boundary import Enlisted, Place
 from handrail.agents.cancellation import CancellationToken
 from handrail.agents.options import RunOptions
 from handrail.agents.pool import Pool
-from handrail.agents.staging import Stages
+from handrail.agents.staging import Stages, View
 from handrail.agents.tool import Tool
 from handrail.clock import Clock
 from handrail.journal.vocabulary import Adjustment
@@ -42,7 +42,8 @@ class Work(Struct, frozen=True, kw_only=True):
     """``models`` holds every model the run may switch to, by name; ``show`` is given what nobody records.
 
     ``origin`` are the agents from the root to this one. ``spawn`` runs a sub-agent for the call it is given, which
-    draws on ``purse``: what this run and all below it spend. ``stages`` is there in a run of a blueprint.
+    draws on ``purse``: what this run and all below it spend. ``stages`` is there in a run of a blueprint,
+    whose stage may have ``fallbacks``, models to go over to in this order, and a ``view`` of what the model is shown.
     """
 
     model: Model
@@ -58,6 +59,8 @@ class Work(Struct, frozen=True, kw_only=True):
     purse: Pool
     spawn: Callable[..., Awaitable[Any]]
     stages: Stages | None = None
+    fallbacks: tuple[Model, ...] = ()
+    view: View | None = None
 
 
 def offered_names(work: Work, adjustment: Adjustment) -> tuple[str, ...]:

@@ -21,16 +21,20 @@ Said: TypeAlias = tuple[Known, Actor]
 class Writer:
     """Holds the epoch of one session in one journal; ``state`` and ``conversation`` are what its events fold to.
 
-    Appends of several tasks take their turn, so that each is numbered after what really came before it.
+    ``also`` takes in every event too, from the session's first on: whatever else is folded of them. Appends of
+    several tasks take their turn, so that each is numbered after what really came before it.
     """
 
-    def __init__(self, journal: Journal, session: str, clock: Clock) -> None:
+    def __init__(
+        self, journal: Journal, session: str, clock: Clock, also: Callable[[Event], None] | None = None
+    ) -> None:
         self.journal = journal
         self.session = session
         self.clock = clock
         self.state = State()
         self.conversation = Conversation()
         self.epoch = 0
+        self._also = also
         self.watch: Callable[[Event], None] | None = None
         self._turn = asyncio.Lock()
 
@@ -87,10 +91,15 @@ class Writer:
         await self.journal.append(self.session, self.state.seq, self.epoch, events)
         self.state = state
         for event in events:
-            self.conversation.add(event)
+            self._show(event)
             if self.watch is not None:
                 self.watch(event)
 
     def _take(self, event: Event) -> None:
         self.state = apply(self.state, event)
+        self._show(event)
+
+    def _show(self, event: Event) -> None:
         self.conversation.add(event)
+        if self._also is not None:
+            self._also(event)

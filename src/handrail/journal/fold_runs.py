@@ -210,7 +210,9 @@ def _bound_reached(state: State, run: RunState, body: ev.BoundReached) -> State:
     stage = run.stage
     if body.stage is None or stage is None:
         return with_run(state, run, outside=(*run.outside, body.bound))
-    return with_run(state, run, stage=replace(stage, outside=(*stage.outside, body.bound)))
+    # A last round that was cut off was the last all the same.
+    grace = "used" if run.grace == "granted" else run.grace
+    return with_run(state, run, grace=grace, stage=replace(stage, outside=(*stage.outside, body.bound)))
 
 
 def _child_ended(state: State, run: RunState, body: ev.ChildEnded) -> State:

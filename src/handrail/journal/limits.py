@@ -6,6 +6,9 @@ In a stage two sets of bounds count: the run's from its beginning, the stage's f
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
 
 from handrail.journal.state import RunState, Spent
 from handrail.journal.vocabulary import Bound, Limits
@@ -43,13 +46,52 @@ def near(run: RunState) -> Bound | None:
 
 
 def _near(run: RunState) -> Iterator[Bound]:
-    sets = [(Spent(), run.limits)]
-    if run.stage is not None:
-        sets.append((run.stage.base, run.stage.limits))
-    for base, limits in sets:
+    for base, limits in _sets(run):
         for bound, spent, limit in _counted(run.spent, base, limits):
             if spent >= limits.near * limit:
                 yield bound
+
+
+def counted(run: RunState) -> Iterator[tuple[Bound, float, float]]:
+    """Every bound there is, with what was spent of it and how much it is: the run's first, then the stage's."""
+    for base, limits in _sets(run):
+        yield from _counted(run.spent, base, limits)
+
+
+class SecondsLeft(Struct, frozen=True, kw_only=True):
+    """What is left of a bound on seconds of work; ``stage`` is whose it is, None where it is the run's."""
+
+    left_s: float
+    limit_s: float
+    stage: str | None = None
+
+
+def seconds_left(run: RunState) -> SecondsLeft | None:
+    """The tighter of the bounds on seconds; None where there is none."""
+    names = (None, None if run.stage is None else run.stage.stage)
+    left = [
+        SecondsLeft(
+            left_s=max(limits.max_seconds - (run.spent.seconds - base.seconds), 0.0),
+            limit_s=limits.max_seconds,
+            stage=name,
+        )
+        for (base, limits), name in zip(_sets(run), names, strict=False)
+        if limits.max_seconds is not None
+    ]
+    return min(left, key=lambda one: one.left_s, default=None)
+
+
+def bounded_stage(run: RunState, bound: Literal[Bound.MAX_COST, Bound.MAX_TOKENS]) -> str | None:
+    """The stage that bounds what its run does not; ``""`` where the run does, None where nobody does."""
+    field = bound.value
+    if getattr(run.limits, field) is not None:
+        return ""
+    return None if run.stage is None or getattr(run.stage.limits, field) is None else run.stage.stage
+
+
+def _sets(run: RunState) -> tuple[tuple[Spent, Limits], ...]:
+    own = (Spent(), run.limits)
+    return (own,) if run.stage is None else (own, (run.stage.base, run.stage.limits))
 
 
 def why_not(run: RunState) -> str | None:
@@ -68,12 +110,12 @@ def why_not(run: RunState) -> str | None:
 
 def tool_calls_left(run: RunState) -> int | None:
     """How many more calls may start; None where nothing bounds them."""
-    left = []
-    if run.limits.max_tool_calls is not None:
-        left.append(run.limits.max_tool_calls - run.spent.tool_calls)
-    stage = run.stage
-    if stage is not None and stage.limits.max_tool_calls is not None:
-        left.append(stage.limits.max_tool_calls - run.spent.tool_calls + stage.base.tool_calls)
+    spent = run.spent.tool_calls
+    left = [
+        limits.max_tool_calls - (spent - base.tool_calls)
+        for base, limits in _sets(run)
+        if limits.max_tool_calls is not None
+    ]
     return min(left, default=None)
 
 

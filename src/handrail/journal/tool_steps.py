@@ -56,12 +56,19 @@ def _halt(run: RunState, why: str) -> tuple[Effect, ...]:
 
 
 def _recover(run: RunState) -> tuple[Effect, ...]:
-    """Calls whose driver died: again where twice is safe, else nobody knows how they ended."""
+    """Calls whose driver died: again where twice is safe, else nobody knows how they ended.
+
+    One that asked a person is run again when it has its answer.
+    """
     return tuple(
         RunTool(call=call.call, step=Step.RUN if call.traits.twice_is_safe else Step.RECOVER)
         for call in run.calls
-        if call.phase is CallPhase.LOST
+        if call.phase is CallPhase.LOST and not _is_held(call)
     )
+
+
+def _is_held(call: CallState) -> bool:
+    return call.ask is not None and call.traits.twice_is_safe
 
 
 def _prepare(run: RunState) -> tuple[Effect, ...]:
