@@ -83,7 +83,7 @@ def why_vote_refused(opened: AskOpened, vote: AskVoted, by: Actor, ballots: Iter
         return "there is nothing to vote on"
     if vote.digest not in (None, opened.digest):
         return "the vote was given to something else than what is asked"
-    if by.name in voters(ballots, vote.choice, opened.digest):
+    if any(voter.name == by.name for _, voter in ballots):
         return f"{by.name} has voted already"
     return None
 
