@@ -18,8 +18,6 @@ from .build import PERSON, AddItems, Checklist, Compacting, Keyed, MarkItems, Pi
 
 PAGE = (Path(__file__).parents[3] / "docs" / "regions.md").read_text(encoding="utf-8")
 KINDS: tuple[Any, ...] = (Pinned, Keyed, Checklist, Compacting, Sliding)
-    typing.get_args(kind)[0] if typing.get_args(kind) else kind for kind in typing.get_args(typing.get_args(Region)[0])
-]
 
 
 def blocks(language: str) -> list[str]:
