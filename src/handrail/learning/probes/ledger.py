@@ -1,0 +1,149 @@
+"""What probes came to, one row a paired repeat, and the standing of each rule that follows from the rows.
+
+The fold looks at which rows there are and at nothing else: their order does not matter, and a row that arrives twice
+counts once. Rows are never changed; a rule's record follows its id through rewordings only as far as its digest says
+that the same words were probed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from handrail import jsonio
+from handrail.ids import short_hash
+from handrail.learning.statistics import Tally, Trial, by_cluster
+
+
+class Arm(StrEnum):
+    """How one arm ended: it did what the person wanted, it did not, or nobody can tell."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+
+
+class ProbeRow(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """One paired repeat at one moment.
+
+    ``rule`` is the candidate in which the arms differ, ``words`` the digest of what it said then, ``riding`` the ids
+    of all learned rules in the arm with it. ``convicted`` is the rule that bisection charged a regression to.
+    ``judged`` marks a verdict that a model gave, ``approximate`` one of a session whose prompt or tools had to be
+    stood in for, ``held_out`` one whose moment the rule was not made from.
+    """
+
+    moment: str
+    rule: str
+    words: str
+    repeat: int
+    control: Arm
+    treatment: Arm
+    trigger: str
+    model: str
+    riding: tuple[str, ...] = ()
+    convicted: str | None = None
+    reason: str | None = None
+    judged: bool = False
+    approximate: bool = False
+    held_out: bool = False
+    calls: tuple[int, int] = (0, 0)
+    tokens: tuple[int, int] = (0, 0)
+    at: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        """The same for the same row, wherever it was written."""
+        return short_hash(*(str(value) for value in msgspec.structs.astuple(self)))
+
+    @property
+    def is_graded(self) -> bool:
+        return Arm.INCONCLUSIVE not in (self.control, self.treatment)
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """What was measured of one rule, as it is worded now.
+
+    ``observed`` repeats in all, ``graded`` of them with a verdict in both arms. ``tally`` counts moments, not repeats;
+    ``structural`` is the part of it that no model judged. ``convictions`` are the moments at which bisection charged
+    the rule. ``calls`` and ``tokens`` are sums over graded repeats, without and with the rule.
+    """
+
+    rule: str
+    observed: int = 0
+    graded: int = 0
+    tally: Tally = Tally()
+    structural: Tally = Tally()
+    convictions: tuple[str, ...] = ()
+    calls: tuple[int, int] = (0, 0)
+    tokens: tuple[int, int] = (0, 0)
+    last: datetime | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        return self.graded > 0
+
+
+class ReadLedger(Struct, frozen=True):
+    """The rows of a file; ``bad`` are the numbers, from 1, of lines that are none."""
+
+    rows: tuple[ProbeRow, ...]
+    bad: tuple[int, ...] = ()
+
+
+def standings(rows: Iterable[ProbeRow], words: Mapping[str, str]) -> dict[str, Standing]:
+    """The standing of every rule in ``words``, which maps its id to the digest of what it says now."""
+    by_rule: dict[str, dict[str, ProbeRow]] = {rule: {} for rule in words}
+    convictions: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if words.get(row.rule) == row.words:
+            by_rule[row.rule][row.id] = row
+        if row.convicted in by_rule:
+            convictions[row.convicted].add(row.moment)
+    return {rule: _standing(rule, found.values(), convictions[rule]) for rule, found in by_rule.items()}
+
+
+def parse_rows(data: bytes) -> ReadLedger:
+    """The rows in ``data``; a line that is none costs that line."""
+    rows: list[ProbeRow] = []
+    bad: list[int] = []
+    for number, (start, end) in enumerate(jsonio.iter_lines(data), 1):
+        if not data[start:end].strip():
+            continue
+        try:
+            rows.append(msgspec.convert(jsonio.decode(data[start:end]), ProbeRow))
+        except (jsonio.NotJson, msgspec.ValidationError):
+            bad.append(number)
+    return ReadLedger(tuple(rows), tuple(bad))
+
+
+def render_row(row: ProbeRow) -> bytes:
+    return jsonio.encode(msgspec.to_builtins(row)) + b"\n"
+
+
+def _standing(rule: str, found: Iterable[ProbeRow], convictions: Iterable[str]) -> Standing:
+    rows = sorted(found, key=lambda row: row.id)
+    graded = [row for row in rows if row.is_graded]
+    return Standing(
+        rule=rule,
+        observed=len(rows),
+        graded=len(graded),
+        tally=_tally(graded),
+        structural=_tally([row for row in graded if not row.judged]),
+        convictions=tuple(sorted(convictions)),
+        calls=(sum(row.calls[0] for row in graded), sum(row.calls[1] for row in graded)),
+        tokens=(sum(row.tokens[0] for row in graded), sum(row.tokens[1] for row in graded)),
+        last=max((row.at for row in rows if row.at is not None), default=None),
+    )
+
+
+def _tally(rows: Iterable[ProbeRow]) -> Tally:
+    return by_cluster(Trial(row.moment, row.control is Arm.PASSED, row.treatment is Arm.PASSED) for row in rows)
+
+
+Outcome = Literal["improved", "regressed", "no_effect", "not_measured"]
