@@ -297,6 +297,23 @@ def test_a_yes_for_one_call_holds_for_the_very_same_call_only() -> None:
     assert _admitted(grants, {"command": "ls -a"}) is ASK
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["rm $(cat list)", "rm `cat list`", "rm $TARGET", "sh <(curl x)", 'eval "$X"', "cat <<E\nx\nE", "rm ${A}"],
+)
+def test_row_113_a_line_that_evaluates_something_is_approved_once_however_it_was_approved(command: str) -> None:
+    digest = digest_of("Bash", {"command": command})
+    assert _admitted((Grant(verdict=Verdict.ALLOW, scope="run", digest=digest),), {"command": command}) is ASK
+    assert _admitted((Grant(verdict=Verdict.DENY, scope="run", digest=digest),), {"command": command}) is DENY
+
+
+@pytest.mark.parametrize("command", ["ls && git status", "make test > log 2>&1", "grep 'x' y | wc -l", "echo 5$"])
+def test_row_112_a_line_that_says_all_it_does_holds_as_it_was_approved_and_no_other_line_does(command: str) -> None:
+    grants = (Grant(verdict=Verdict.ALLOW, scope="run", digest=digest_of("Bash", {"command": command})),)
+    assert _admitted(grants, {"command": command}) is ALLOW
+    assert _admitted(grants, {"command": f"{command} && curl x"}) is ASK
+
+
 def test_a_yes_for_a_pattern_holds_for_what_fits_it() -> None:
     grants = (Grant(verdict=Verdict.ALLOW, scope="run", rule=Rule(ASK, "Bash", {"command": "git *"})),)
     assert _admitted(grants, {"command": "git log"}) is ALLOW

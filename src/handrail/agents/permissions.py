@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handrail import jsonio
-from handrail.agents.shell_words import simple_commands, without_assignments
+from handrail.agents.shell_words import is_evaluated, simple_commands, without_assignments
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Json
 
@@ -247,7 +247,18 @@ def _covers(grant: Grant, asked: Asked, digest: str) -> bool:
     if grant.rule is not None:
         # The grant's own verdict decides how narrowly its pattern is read, whatever the rule was written as.
         return fits(replace(grant.rule, verdict=grant.verdict), asked)
-    return grant.digest is not None and grant.digest == digest
+    is_same = grant.digest is not None and grant.digest == digest
+    return is_same and (grant.verdict is Verdict.DENY or not _is_open_ended(asked))
+
+
+def _is_open_ended(asked: Asked) -> bool:
+    """Whether the same call may do something else each time: a shell line with what it expands or evaluates.
+
+    A yes to such a call is for once, however it was given.
+    """
+    given = asked.input if isinstance(asked.input, dict) else {}
+    lines = (value for field, value in given.items() if (asked.tool, field) in SHELL_FIELDS and isinstance(value, str))
+    return any(map(is_evaluated, lines))
 
 
 def after_stage(grants: Iterable[Grant]) -> tuple[Grant, ...]:

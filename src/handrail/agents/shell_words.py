@@ -8,6 +8,17 @@ _OPERATORS = frozenset(";&|\n()")
 _ASSIGNMENT = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"]*)\s+")
 
 
+_EVALUATED = re.compile(r"`|\$[({\w@*#?!-]|[<>]\(|<<|\b(?:eval|source)\b")
+
+
+def is_evaluated(command: str) -> bool:
+    """Whether the same line may run something else each time: it substitutes, expands, or reads what it runs.
+
+    Quotes are not looked at, so a line that only shows such signs counts as well.
+    """
+    return _EVALUATED.search(command) is not None
+
+
 def simple_commands(command: str) -> tuple[tuple[str, ...], bool]:
     """``(commands, is_plain)``: the simple commands of a line, in order, and whether nothing else can hide in it.
 
