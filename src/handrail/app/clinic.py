@@ -31,7 +31,8 @@ class Patient(NamedTuple):
 def find_patient(machine: Machine, text: str, harness: str | None) -> Patient:
     """The file that ``text`` names: a path, an id, a unique start of one, or a title.
 
-    Raises ``SessionNotFound``, ``AmbiguousSession``, ``UnknownHarness``.
+    Raises ``SessionNotFound``, ``AmbiguousSession``, ``UnknownHarness``, and ``MalformedSession`` for a listed session
+    whose harness cannot diagnose it.
     """
     wanted = machine.info(harness).name if harness else None
     path = Path(text)
@@ -41,6 +42,7 @@ def find_patient(machine: Machine, text: str, harness: str | None) -> Patient:
     found = catalog.find_exact(text) or catalog.find_prefix(text)
     if found is None:
         raise not_found(text, wanted)
+    _medic(machine.infos[found.harness])
     return of_ref(found)
 
 

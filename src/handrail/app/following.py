@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -14,10 +13,11 @@ from handrail.app.counting import MomentRow
 from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.app.mining import mine
 from handrail.app.opening import Opened, Source, locate_file
+from handrail.app.tails import tail_of
 from handrail.clock import Clock, Sleeper, SystemClock, sleep
 from handrail.errors import StoreError
 from handrail.learning.interventions import Intervention, Scorer, Verdict
-from handrail.library.tail import Growth, Restart, Tail
+from handrail.library.tail import Growth, Restart
 from handrail.transcripts.codec import Fault, is_person
 from handrail.transcripts.model import Block, Common, Role, Transcript
 
@@ -117,7 +117,7 @@ def follow(
     clock = clock or SystemClock()
     source = locate_file(machine, text, harness=harness)
     watch = _Watch(machine, source, text, options)
-    tail = Tail(Path(source.locator))
+    tail = tail_of(machine, source.harness, source.locator)
     growth = tail.look()
     if growth.is_missing:
         raise StoreError(f"{source.locator} is gone")

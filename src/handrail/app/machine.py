@@ -10,9 +10,11 @@ from msgspec import Struct
 
 from handrail.errors import HandrailError, UnknownHarness
 from handrail.harnesses import harness, harness_names
+from handrail.harnesses.handrail.store import HandrailStore
 from handrail.learning.corrections import Correction
 from handrail.learning.interventions import Scorer, shipped_scorer
 from handrail.library import Catalog, Unread, discover
+from handrail.runs.journals.session_table import NAME, SqliteSessions
 from handrail.transcripts.codec import HarnessInfo, Store
 
 SCHEMA_VERSION = 1
@@ -70,8 +72,15 @@ def open_machine(
             info = harness(name)
             infos[name] = info
             if info.store is not None and (name in given or not only_given):
-                stores[name] = info.store(given.get(name))
+                stores[name] = _with_table(info.store(given.get(name)))
         except _BROKEN as problem:
             message = f"{type(problem).__name__}: {problem}"
             unread.append(Unread(harness=name, where=f"the {name} store", message=message))
     return Machine(infos, stores, tuple(unread), judging or Judging())
+
+
+def _with_table(store: Store[Any]) -> Store[Any]:
+    """Handrail's own store with the sessions of its database, which stands in the store's folder."""
+    if not isinstance(store, HandrailStore) or store.root is None:
+        return store
+    return store.with_table(SqliteSessions(store.root / NAME))

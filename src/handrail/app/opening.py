@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handrail.app.machine import Machine
+from handrail.app.tails import table_tail
 from handrail.errors import MalformedSession, StoreError
 from handrail.files import read_bytes
 from handrail.library import Catalog, RangeRequest, Reference, guess_harness, parse_reference, resolve_ranges
@@ -79,8 +80,8 @@ def open_session(
 def locate_file(machine: Machine, text: str, *, harness: str | None = None) -> Source:
     """The file of the session that ``text`` names (as ``open_session`` takes it, without a range), and whose it is.
 
-    Of a path only the bytes there are now say whose it is; an empty file needs ``harness``. Raises ``StoreError`` for
-    what is no plain file.
+    A session of Handrail's own that stands in its database is found too. Of a path only the bytes there are now say
+    whose it is; an empty file needs ``harness``. Raises ``StoreError`` for what is no plain file.
     """
     reference = parse_reference(text)
     wanted = machine.info(harness).name if harness else None
@@ -93,6 +94,8 @@ def locate_file(machine: Machine, text: str, *, harness: str | None = None) -> S
         source = Source(harness=wanted or "", id=Path(name).stem, locator=name)
     if ranges:
         raise MalformedSession(f"{text!r} names a range, and a session is followed to its end")
+    if name is None and table_tail(machine, source.harness, source.locator) is not None:
+        return source
     mode = _mode(source.locator)
     if mode is None or not stat.S_ISREG(mode):
         raise StoreError(f"{source.locator} is no plain file, so it cannot be followed")

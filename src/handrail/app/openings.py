@@ -5,21 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from handrail.app.machine import Machine
+from handrail.errors import StoreError
+from handrail.harnesses.handrail.store import HandrailStore
 from handrail.library.catalog import is_subagent
 from handrail.transcripts.codec import SessionRef, is_person
 from handrail.transcripts.model import Text
 
 HEAD_BYTES = 1 << 18
+HEAD_LINES = 50
 MAX_CHARS = 200
 
 
 def find_opening(machine: Machine, ref: SessionRef) -> str | None:
-    """The first words of a person in the head of the file behind ``ref``, cut to ``MAX_CHARS``.
+    """The first words of a person in the head of the session behind ``ref``, cut to ``MAX_CHARS``.
 
     To a sub-agent nobody but another agent speaks: there the first words are that one's. None when the head holds
-    none, or when the session is not a file.
+    none, or when it cannot be read.
     """
-    head = _read_head(ref.locator)
+    head = _read_lines(machine, ref) or _read_head(ref.locator)
     if not head:
         return None
     codec = machine.infos[ref.harness].codec
@@ -28,6 +31,16 @@ def find_opening(machine: Machine, ref: SessionRef) -> str | None:
             if isinstance(block, Text) and (is_person(block) or is_subagent(ref)) and block.text.strip():
                 return block.text.strip()[:MAX_CHARS]
     return None
+
+
+def _read_lines(machine: Machine, ref: SessionRef) -> bytes | None:
+    """The first events of a journal that is no file."""
+    store = machine.stores[ref.harness]
+    try:
+        lines = store.lines(ref, limit=HEAD_LINES) if isinstance(store, HandrailStore) else None
+    except StoreError:
+        return None
+    return None if lines is None else b"\n".join(lines)
 
 
 def _read_head(locator: str) -> bytes:

@@ -90,13 +90,14 @@ def is_subagent(ref: SessionRef) -> bool:
 def discover(stores: Mapping[str, Store[Any]]) -> Catalog:
     """The sessions of all ``stores`` (by harness name), newest first, stable; of unknown time last.
 
-    A store that fails contributes nothing and is reported in ``unread``.
+    A store that fails contributes what it gave before and is reported in ``unread``.
     """
     found: list[SessionRef] = []
     unread: list[Unread] = []
     for name, store in stores.items():
         try:
-            found.extend(list(store.discover()))
+            for ref in store.discover():
+                found.append(ref)
         except (HandrailError, OSError, ValueError) as problem:
             unread.append(Unread(harness=name, where=f"the {name} store", message=str(problem)))
     found.sort(key=lambda ref: ref.meta.timestamp or _BEFORE_ALL, reverse=True)

@@ -21,7 +21,8 @@ from handrail.journal.port import number
 from handrail.journal.vocabulary import DRIVER
 from handrail.journal.wire import encode_event
 from handrail.runs.journals.database import Transaction
-from handrail.runs.journals.sqlite import SqliteDatabase, SqliteJournal
+from handrail.runs.journals.sqlite import SqliteJournal
+from handrail.runs.journals.sqlite_database import SqliteDatabase
 
 from .tape import ADA, Tape, answer
 

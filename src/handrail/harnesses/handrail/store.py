@@ -1,4 +1,8 @@
-"""Where journals live: ``<state folder>/sessions/<id>.jsonl``, readable by their owner only."""
+"""Where journals live: ``<state folder>/sessions/<id>.jsonl``, readable by their owner only, and a table beside them.
+
+The table holds the journals of runs that write to a database; the store is given one, for it knows none itself. What
+is saved is saved as a file.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from handrail import files
 from handrail.errors import StoreError, UnsafeId
 from handrail.harnesses.families.streaming import head_lines, tail_lines
 from handrail.harnesses.handrail.codec import NAME, HandrailCodec, Journal
+from handrail.harnesses.handrail.table import SessionTable
 from handrail.ids import check_id
 from handrail.journal.events import RunStarted, SessionOpened, SessionTitled
 from handrail.journal.file import HEAD, INBOX
@@ -35,13 +40,57 @@ def open_store(root: Path | str | None = None) -> HandrailStore:
 
 
 class HandrailStore:
-    """The journals in one root folder; without a root (there is no home) it holds none and can save none."""
+    """The journals in one root folder; without a root (there is no home) it holds no files and can save none.
 
-    def __init__(self, root: Path | None) -> None:
+    Those of ``table`` are found too. One whose id stands in both is that of the table: there runs go on.
+    """
+
+    def __init__(self, root: Path | None, table: SessionTable | None = None) -> None:
         self.root = root
+        self.table = table
+
+    def with_table(self, table: SessionTable) -> HandrailStore:
+        """The same store with the sessions of ``table``."""
+        return HandrailStore(self.root, table)
 
     def discover(self) -> Iterator[SessionRef]:
-        """Every journal in the root, by name; files that are no journals and unreadable ones are skipped."""
+        """Every journal: of the table in the order they began, of the root by name.
+
+        Files that are no journals and unreadable ones are skipped. A table that cannot be read raises ``StoreError``
+        once all files have been given.
+        """
+        known: set[str] = set()
+        problem: StoreError | None = None
+        try:
+            for ref in self._in_table():
+                known.add(ref.id)
+                yield ref
+        except StoreError as raised:
+            problem = raised
+        for ref in self._in_files():
+            if ref.id not in known:
+                yield ref
+        if problem is not None:
+            raise problem
+
+    def _in_table(self) -> Iterator[SessionRef]:
+        if self.table is None:
+            return
+        for session in self.table.sessions():
+            meta, _ = _survey(session.first + b"\n", b"")
+            if meta is None:
+                continue
+            yield SessionRef(
+                harness=NAME,
+                id=session.id,
+                locator=f"{self.table.name}/{session.id}",
+                meta=replace(meta, harness=NAME, title=session.title, model=session.model),
+                size_bytes=session.size_bytes,
+                updated_at=session.updated_at,
+                parent=meta.parent,
+            )
+
+    def _in_files(self) -> Iterator[SessionRef]:
         if self.root is None:
             return
         try:
@@ -55,8 +104,40 @@ class HandrailStore:
                     yield ref
 
     def load(self, ref: SessionRef | str) -> Transcript[Journal]:
-        """The journal behind a ref or a path inside the root."""
+        """The journal behind a ref or a locator."""
+        lines = self.lines(ref)
+        if lines is not None:
+            return _codec.parse(b"".join(line + b"\n" for line in lines))
         return _codec.parse(files.read_bytes(self._inside(ref)))
+
+    def lines(self, ref: SessionRef | str, after: int = 0, limit: int | None = None) -> list[bytes] | None:
+        """The events of a journal in the table after number ``after``, one a line; None where it is a file.
+
+        ``StoreError`` for one that is not there any more.
+        """
+        session = self._row(ref)
+        if session is None or self.table is None:
+            return None
+        lines = self.table.lines(session, after, limit)
+        if not lines and not self.table.fingerprint(session):
+            raise StoreError(f"{self.table.name} holds no session {session}")
+        return lines
+
+    def holds(self, ref: SessionRef | str) -> bool:
+        """Whether a ref or locator is that of a journal in the table, and it is there."""
+        session = self._row(ref)
+        return session is not None and self.table is not None and bool(self.table.fingerprint(session))
+
+    def _row(self, ref: SessionRef | str) -> str | None:
+        """The id of the journal that a locator of the table names; None for any other locator."""
+        locator = ref if isinstance(ref, str) else ref.locator
+        start = "" if self.table is None else f"{self.table.name}/"
+        if not start or not locator.startswith(start):
+            return None
+        try:
+            return check_id(locator[len(start) :])
+        except UnsafeId:
+            return None
 
     def save(self, native: Transcript[Journal]) -> SessionRef:
         """Write a new journal; ``StoreError`` when its id is taken."""
@@ -75,7 +156,12 @@ class HandrailStore:
         return ref
 
     def delete(self, ref: SessionRef) -> None:
-        """Remove one journal of this root, with what a driver keeps beside it: its head and its inbox."""
+        """Remove one journal, with what a driver keeps beside it: its head and its inbox, or its rows."""
+        session = self._row(ref)
+        if session is not None and self.table is not None:
+            if not self.table.remove(session):
+                raise StoreError(f"{self.table.name} holds no session {session}")
+            return
         path = self._inside(ref)
         try:
             path.unlink()
@@ -85,8 +171,11 @@ class HandrailStore:
             raise StoreError(f"cannot delete {path}: {problem.strerror or problem}") from problem
 
     def fingerprint(self, ref: SessionRef) -> str:
-        """Time of change and size; ``""`` when unreadable."""
+        """Time of change and size, or how far the table's is; ``""`` when unreadable."""
         try:
+            session = self._row(ref)
+            if session is not None and self.table is not None:
+                return self.table.fingerprint(session)
             status = self._inside(ref).stat()
         except (OSError, StoreError):
             return ""

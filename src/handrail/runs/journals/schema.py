@@ -18,7 +18,8 @@ STEPS: tuple[tuple[str, ...], ...] = (
             session {text} NOT NULL UNIQUE,
             epoch {integer} NOT NULL DEFAULT 0,
             seq {integer} NOT NULL DEFAULT 0,
-            entries {integer} NOT NULL DEFAULT 0
+            entries {integer} NOT NULL DEFAULT 0,
+            size_bytes {integer} NOT NULL DEFAULT 0
         )""",
         """CREATE TABLE events (
             position {serial},

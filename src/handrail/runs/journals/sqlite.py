@@ -1,32 +1,15 @@
-"""SQLite: one file, readable by its owner only, for many threads and processes at once."""
+"""SQLite: the journal that is kept where nothing else is said."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from handrail import files
 from handrail.clock import Clock
-from handrail.errors import StoreError
-from handrail.runs.journals.database import Found, Value
 from handrail.runs.journals.journal import SqlJournal
-from handrail.runs.journals.schema import bring_up
-
-NAME = "journal.sqlite"
-"""What the file is called in its folder."""
+from handrail.runs.journals.sqlite_database import SqliteDatabase
 
 POLL_S = 0.2
 """How often a driver looks for what other processes posted, in seconds."""
-
-BUSY_S = 30.0
-"""How long, in seconds, a writer waits for its turn among those of other processes before it gives up."""
-
-_TYPES = {"serial": "INTEGER PRIMARY KEY AUTOINCREMENT", "integer": "INTEGER", "text": "TEXT", "bytes": "BLOB"}
 
 
 class SqliteJournal(SqlJournal):
@@ -38,112 +21,3 @@ class SqliteJournal(SqlJournal):
     def __init__(self, path: Path | str, clock: Clock | None = None, *, poll_s: float = POLL_S) -> None:
         self.path = Path(path)
         super().__init__(SqliteDatabase(self.path), clock, poll_s=poll_s)
-
-
-class _Transaction:
-    is_again = False
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def run(self, sql: str, **values: Any) -> Found:
-        return self._connection.execute(sql, values).fetchall()
-
-    # The writer's lock is on the whole file.
-    run_locked = run
-
-    def run_many(self, sql: str, values: Sequence[Mapping[str, Any]]) -> None:
-        self._connection.executemany(sql, values)
-
-    def announce(self, session: str) -> None:
-        """Nobody is woken: other processes look now and then."""
-
-
-class SqliteDatabase:
-    """Fulfils ``Database`` with one connection, whose users take turns."""
-
-    def __init__(self, path: Path, *, busy_s: float = BUSY_S) -> None:
-        self._path = path
-        self._busy_s = busy_s
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
-        self._is_durable: bool | None = None
-
-    def write(self, work: Callable[[_Transaction], Value], *, is_durable: bool) -> Value:
-        with self._turn() as connection:
-            self._set_durability(connection, is_durable)
-            return self._within(connection, "BEGIN IMMEDIATE", work)
-
-    def read(self, work: Callable[[_Transaction], Value]) -> Value:
-        with self._turn() as connection:
-            return self._within(connection, "BEGIN", work)
-
-    def close(self) -> None:
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-    @contextlib.contextmanager
-    def _turn(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for the one whose turn it is."""
-        with self._lock:
-            try:
-                if self._connection is None:
-                    self._connection = self._connect()
-                yield self._connection
-            except sqlite3.Error as problem:
-                raise self._failed(problem) from problem
-            except UnicodeEncodeError as problem:
-                raise StoreError(f"{self._path}: a name is not valid text") from problem
-
-    def _within(self, connection: sqlite3.Connection, begin: str, work: Callable[[_Transaction], Value]) -> Value:
-        connection.execute(begin)
-        try:
-            value = work(_Transaction(connection))
-            connection.execute("COMMIT")
-        except BaseException:
-            # Some failures (a full disk) have rolled back already.
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        return value
-
-    def _set_durability(self, connection: sqlite3.Connection, is_durable: bool) -> None:
-        if is_durable != self._is_durable:
-            connection.execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'NORMAL'}")
-            self._is_durable = is_durable
-
-    def _connect(self) -> sqlite3.Connection:
-        """A connection to the file, which is made when there is none, with its tables brought up."""
-        path = self._path
-        # Turning on the log and making the tables waits for no lock of SQLite's own, hence this one.
-        with files.lock(path.with_name(path.name + ".lock")):
-            try:
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.PRIVATE_FILE))
-            except OSError as problem:
-                raise StoreError(f"cannot open {path}: {problem.strerror or problem}") from problem
-            connection = sqlite3.connect(path, timeout=self._busy_s, isolation_level=None, check_same_thread=False)
-            self._is_durable = None
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                self._set_durability(connection, True)
-                self._within(connection, "BEGIN IMMEDIATE", lambda made: bring_up(made, _TYPES, str(path)))
-            except BaseException:
-                connection.close()
-                raise
-        return connection
-
-    def _failed(self, problem: sqlite3.Error) -> StoreError:
-        code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
-        hint = _HINTS.get(code)
-        return StoreError(f"the journal {self._path}: {problem}", hint=hint)
-
-
-_HINTS = {
-    sqlite3.SQLITE_BUSY: "another process has been writing to it for long; nothing was changed, try again",
-    sqlite3.SQLITE_FULL: "there is no room left on its disk; nothing was changed",
-    sqlite3.SQLITE_CORRUPT: "it is damaged: move it away and put back a copy, or recover it with the sqlite3 program",
-    sqlite3.SQLITE_NOTADB: "it is no SQLite database: move it away, and a new one is made",
-    sqlite3.SQLITE_READONLY: "it may not be written",
-}

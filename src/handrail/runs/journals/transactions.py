@@ -70,9 +70,11 @@ def append(
     )
     row = project(transaction, kept.number, session, kept.run, events)
     transaction.run(
-        "UPDATE sessions SET seq = :seq, root = :root, status = :status, run = :cell WHERE number = :number",
+        """UPDATE sessions SET seq = :seq, size_bytes = size_bytes + :added_bytes,
+        root = :root, status = :status, run = :cell WHERE number = :number""",
         number=kept.number,
         seq=events[-1].seq,
+        added_bytes=sum(len(cell) + 1 for cell in cells),
         root=row.root,
         status=listed_status(row),
         cell=row_cell(row),
