@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from handrail import Agent, Approve, Deny, RunOptions, RunResult, ScriptedModel, call, tool
+from handrail import Agent, Approve, Deny, RunOptions, RunResult, ScriptedModel, Session, call, tool
 from handrail.agents.approval import PERSON, ApprovalRequest
 from handrail.agents.permissions import Grant, Verdict
 from handrail.agents.standing import StandingAnswers
 from handrail.journal import events as ev
+from handrail.journal.effects import OpenAsk, RunTool, Step
+from handrail.journal.fold import fold
+from handrail.journal.memory import MemoryJournal
+from handrail.journal.port import number
+from handrail.journal.rounds import next_effects
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind, AskOutcome, EndReason
 from handrail.models.scripted import Item
-from handrail.transcripts.model import Author, RefusalKind, Text, ToolResult
+from handrail.transcripts.calls import parse_call
+from handrail.transcripts.model import Author, Message, Meta, RefusalKind, Text, ToolResult, ToolUse
 
 from .stage import go
 
@@ -108,6 +115,53 @@ def test_an_answer_to_another_question_is_something_new_and_silence_is_not() -> 
     silent = ev.AskClosed(ask="q", outcome=AskOutcome.TIMED_OUT)
     assert () == standing(approval(), NO, asked, answered).grants
     assert 1 == len(standing(approval(), NO, asked, silent).grants)
+
+
+# What an approval is bound to ---------------------------------------------------------------------------------
+
+
+def test_row_120_arguments_that_change_after_the_yes_are_asked_about_again() -> None:
+    message = Message(role="assistant", content=(ToolUse("c", parse_call("wipe", {"place": "a"})),))
+    bodies: list[ev.Known] = [
+        ev.SessionOpened(Meta(id="s")),
+        ev.RunStarted(run="r"),
+        ev.PromptGiven((Text("go", Author.PERSON),)),
+        ev.ModelRequested(request=1, round=1),
+        ev.ModelReplied(message=message),
+        ev.ToolRequested(call="c", tool="wipe", needs_approval=True),
+        approval(),
+        yes(),
+    ]
+    state = fold(number(bodies, after=0, by=PERSON))
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    assert (RunTool(call="c", step=Step.RUN),) == next_effects(state, now)
+    becomes = ev.ToolRewritten(call="c", becomes=parse_call("wipe", {"place": "b"}), needs_approval=True)
+    changed = fold(number([becomes], after=state.seq, by=PERSON), state)
+    assert (OpenAsk(call="c"),) == next_effects(changed, now)
+
+
+def test_row_130_a_question_is_written_down_before_anybody_is_shown_it() -> None:
+    seen: list[list[str]] = []
+
+    @tool(destructive=True)
+    async def wipe() -> str:
+        """Wipes."""
+        return "wiped"
+
+    async def story() -> None:
+        journal = MemoryJournal()
+
+        async def decide(request: ApprovalRequest) -> Approve:
+            bodies = [event.body for event in await journal.read("s1")]
+            seen.append([body.ask for body in bodies if isinstance(body, ev.AskOpened)])
+            assert [request.id] == seen[-1]
+            return Approve()
+
+        agent = Agent(model=ScriptedModel([call("wipe"), "done"]), tools=[wipe])
+        await agent.run("go", RunOptions(approver=decide), session=Session("s1", journal))
+
+    go(story())
+    assert 1 == len(seen)
 
 
 # In a run ---------------------------------------------------------------------------------------------------
