@@ -15,6 +15,10 @@ import pytest
 from handrail import files
 from handrail.app import RunEvent, RunFinished
 from handrail.cli.program import run as program
+from handrail.cli.surface import Surface
+from handrail.cli.views.run import RunLines
+from handrail.journal.events import Event, ToolFinished
+from handrail.journal.vocabulary import Actor, ActorKind
 from tests.cli.homes import CLAUDE_ID, make_home
 
 pytest.importorskip("pydantic")
@@ -170,6 +174,31 @@ def test_a_session_that_another_process_runs_is_left_alone(
         code, out, err = handrail("run", "second", "--session", session, *model)
     assert (code, out) == (4, "")
     assert "another process" in err
+
+
+def test_a_damaged_session_is_not_gone_on_with_and_the_way_on_is_said(
+    handrail: Handrail, tmp_path: Path, home: dict[str, str]
+) -> None:
+    script = _model(tmp_path, LIST, "It is empty.", "And now?")
+    session = _session(handrail("run", "look", *script)[2])
+    (path,) = Path(home["HANDRAIL_HOME"]).rglob("*.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join((*lines[:4], b"?" * (len(lines[4]) - 1) + b"\n", *lines[5:])))
+    code, out, err = handrail("run", "more", "--session", session, *script)
+    assert (code, out) == (4, "")
+    assert "--from begins a copy of the rest" in err
+    assert handrail("run", "more", "--from", session, *script)[:2] == (0, "It is empty.\n")
+
+
+def test_a_result_of_a_call_that_another_process_began_is_told_by_its_tool() -> None:
+    finished = Event(seq=9, by=Actor(ActorKind.TOOL, "Read"), body=ToolFinished(call="call_1", content="x"))
+    assert RunLines(Surface({"NO_COLOR": "1"})).render(finished) == ["← Read: x"]
+
+
+def test_a_folder_that_is_gone_is_an_error_in_words(handrail: Handrail, tmp_path: Path) -> None:
+    Path.cwd().rmdir()
+    code, _, err = handrail("run", "look", *_model(tmp_path, "Yes."))
+    assert (code, err) == (4, "error: the folder this was started in is gone: No such file or directory\n")
 
 
 def test_a_copy_of_another_harnesss_session_is_gone_on_with(

@@ -30,6 +30,7 @@ from handrail.app.machine import Machine
 from handrail.app.opening import locate_file, open_session
 from handrail.errors import HandrailError, MissingExtra, StoreError, UnknownName
 from handrail.harnesses.handrail.store import HandrailStore
+from handrail.journal.broken import BrokenJournal
 from handrail.journal.events import InputReceived
 from handrail.journal.file import FileJournal
 from handrail.journal.fold import fold
@@ -144,6 +145,9 @@ async def start_run(
                     yield Running(run=run, model=name, notices=(*notices, *outfit.notices))
                 finally:
                     await _ended(run)
+    except BrokenJournal as problem:
+        told = "`handrail show` says what cannot be read; --from begins a copy of the rest"
+        raise BrokenJournal(problem.message, hint=told) from problem
     finally:
         for one in {id(one): one for one in (model, worker)}.values():
             await close(one)

@@ -38,6 +38,14 @@ class Surface:
         judging = app.Judging(corrections=app.load_corrections(self.environment))
         return app.open_machine(self.roots, judging=judging)
 
+    @staticmethod
+    def folder() -> Path:
+        """The folder the command was given in; ``StoreError`` when it is gone."""
+        try:
+            return Path.cwd()
+        except OSError as problem:
+            raise StoreError(f"the folder this was started in is gone: {problem.strerror}") from problem
+
     def emit(self, result: Result, render: Callable[[Result, Surface], Iterable[str]]) -> None:
         """Print ``result``: as one JSON object, or as the lines that ``render`` makes of it."""
         if self.as_json:

@@ -9,6 +9,7 @@ class BrokenJournal(JournalError):
     """An event stands where it cannot have happened."""
 
     code = "broken_journal"
+    exit_code = 4
 
 
 class NotDrivable(JournalError):

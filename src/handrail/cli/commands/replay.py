@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from handrail import app
@@ -36,7 +34,9 @@ def COMMAND(surface: Surface, reference: str, allow: tuple[str, ...], trust: boo
     from handrail.cli.exit_codes import ExitCode
     from handrail.cli.views.replay import render_replayed
 
-    order = app.ReplayOrder(reference=reference, harness=harness, workspace=Path.cwd(), allow=allow, is_trusted=trust)
+    order = app.ReplayOrder(
+        reference=reference, harness=harness, workspace=surface.folder(), allow=allow, is_trusted=trust
+    )
     done = asyncio.run(app.replay(surface.machine(), order, surface.environment))
     surface.emit(done, render_replayed)
     if done.divergences:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -102,7 +101,7 @@ def COMMAND(
         task=task,
         model=model,
         base_url=base_url,
-        workspace=Path.cwd(),
+        workspace=surface.folder(),
         session=session,
         source=source,
         bounds=Limits(**bounds),

@@ -15,7 +15,7 @@ from handrail.cli.formats import count
 from handrail.cli.surface import Surface
 from handrail.journal import events as ev
 from handrail.journal.refusals import refusal_of
-from handrail.journal.vocabulary import Actor, AskKind, Choice
+from handrail.journal.vocabulary import Actor, ActorKind, AskKind, Choice
 from handrail.models.port import Restarted
 from handrail.transcripts.calls import render_call
 from handrail.transcripts.model import Block, Json, Message, Refusal, ToolUse
@@ -53,7 +53,7 @@ class RunLines:
                 name, input = render_call(body.becomes)
                 yield f"  runs instead: {one_line(name)} {_compact(input)}"
             case ev.ToolFinished():
-                yield self._finished(body)
+                yield self._finished(body, event.by)
             case ev.ToolOutcomeUnknown():
                 yield self._bad(f"← {one_line(body.known)}")
             case ev.InputReceived():
@@ -102,8 +102,10 @@ class RunLines:
                 self._names[block.id] = name
                 yield self._surface.style(f"→ {one_line(name)} {_compact(input)}", fg="blue")
 
-    def _finished(self, body: ev.ToolFinished) -> str:
-        name = self._name(body.call)
+    def _finished(self, body: ev.ToolFinished, by: Actor) -> str:
+        # Of a call that was made before this process went on with the run only its result is seen.
+        tool = by.name if by.kind is ActorKind.TOOL else None
+        name = one_line(self._names.get(body.call) or tool or body.call)
         if body.refusal is not None:
             return self._refused(name, body.refusal)
         text = f"← {name}{' failed' if body.is_error else ''}: {_compact(body.content)}"
