@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from handrail.agents.bindings.command import command_tool
-from handrail.agents.bindings.json_schema import schema_check
+from handrail.agents.bindings.json_schema import CHECK_S, schema_check
 from handrail.agents.tool import Tool
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Refusal, RefusalKind
@@ -122,3 +122,47 @@ def test_a_reference_out_of_the_schema_is_a_problem_and_looks_nothing_up() -> No
 def test_a_schema_that_goes_round_in_circles_is_a_problem() -> None:
     check = schema_check({"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"})
     assert check({}) == ("it is nested too deeply",)
+
+
+BRANCHING = {f"l{n}": {"allOf": [{"$ref": f"#/$defs/l{n + 1}"}, {"$ref": f"#/$defs/l{n + 1}"}]} for n in range(40)}
+SLOW = "^(a|aa)+$"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"pattern": SLOW}}},
+        {"patternProperties": {SLOW: {}}},
+        {"patternProperties": {SLOW: {}}, "additionalProperties": False},
+        {"patternProperties": {SLOW: {}}, "additionalProperties": {"type": "integer"}},
+        {"propertyNames": {"pattern": SLOW}},
+        {"$defs": {**BRANCHING, "l40": {"type": "object"}}, "$ref": "#/$defs/l0"},
+    ],
+    ids=["pattern", "names", "no others", "others", "all names", "references"],
+)
+def test_a_schema_that_takes_for_ever_to_check_is_a_problem_of_the_input(schema: dict[str, Any]) -> None:
+    text = "a" * 80 + "b"
+    told = schema_check(schema)({"a": text, text: 1})
+    assert told == (f"its schema takes longer than {CHECK_S:g} seconds to check",)
+
+
+def test_patterns_mean_what_the_schema_says() -> None:
+    check = schema_check(
+        {
+            "properties": {"id": {"pattern": r"^\p{Lu}\d+$"}},
+            "patternProperties": {"^x-": {"type": "integer"}},
+            "additionalProperties": False,
+        }
+    )
+    assert check({"id": "Ä7", "x-n": 1}) == ()
+    assert check({"id": "a7", "x-n": "1", "y": 2}) == (
+        "there is no such property: 'y'",
+        r"id: 'a7' does not match '^\\p{Lu}\\d+$'",
+        "x-n: '1' is not of type 'integer'",
+    )
+
+
+def test_what_else_there_may_be_is_checked_too() -> None:
+    check = schema_check({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}})
+    assert check({"a": "x", "b": 1}) == ()
+    assert check({"b": "x"}) == ("b: 'x' is not of type 'integer'",)

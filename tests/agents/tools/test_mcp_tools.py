@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import queue
 import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from msgspec.structs import replace
@@ -27,12 +29,21 @@ STDIO = DeclaredServer(name="one", command=sys.executable, args=("-S", SCRIPT), 
 class Handler(BaseHTTPRequestHandler):
     """The same answers, as the streamable HTTP transport has them, to whoever knows the token."""
 
+    is_gone: ClassVar[bool] = False
+    is_over: ClassVar[threading.Event]
+
     def do_POST(self) -> None:
+        if self.is_gone:
+            self._reply(503, None)
+            return
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.headers.get("Authorization") != "Bearer token":
             self._reply(401, None)
             return
         reply = mcp_server.answer(message)
+        if reply is None and "id" in message:
+            # A call that hangs, until the test is over.
+            self.is_over.wait()
         self._reply(202 if reply is None else 200, reply)
 
     def do_GET(self) -> None:
@@ -53,12 +64,58 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Stream(BaseHTTPRequestHandler):
+    """The same answers over the older transport: what is posted is answered in the stream that ``GET`` opened."""
+
+    answers: ClassVar[queue.SimpleQueue[Json]]
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self._tell("endpoint", "/messages")
+        while (answer := self.answers.get()) is not None:
+            self._tell("message", json.dumps(answer))
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        allowed = self.headers.get("Authorization") == "Bearer token"
+        self.send_response(202 if allowed else 401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        if allowed and (reply := mcp_server.answer(message)) is not None:
+            self.answers.put(reply)
+
+    def _tell(self, event: str, data: str) -> None:
+        self.wfile.write(f"event: {event}\ndata: {data}\n\n".encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def stream() -> Iterator[str]:
+    Stream.answers = queue.SimpleQueue()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Stream)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/sse"
+    Stream.answers.put(None)
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
 @pytest.fixture
 def site() -> Iterator[str]:
+    Handler.is_over = threading.Event()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/mcp"
+    Handler.is_over.set()
     server.shutdown()
     thread.join()
     server.server_close()
@@ -119,6 +176,53 @@ def test_the_tools_of_a_url_are_called_with_its_headers(site: str) -> None:
             return await _call(by_name(found.tools), "mcp__web__add", a=1, b=2)
 
     assert run(main()).content == "3"
+
+
+def test_the_tools_of_an_event_stream_are_called_with_its_headers(stream: str) -> None:
+    server = DeclaredServer(name="old", type="sse", url=stream, headers={"Authorization": "Bearer token"})
+
+    async def main() -> list[ToolOutput]:
+        async with server_tools([server]) as found:
+            tools = by_name(found.tools)
+            return [
+                await _call(tools, "mcp__old__add", a=1, b=2),
+                await _call(tools, "mcp__old__show"),
+                await _call(tools, tool_name("old", "fail.now")),
+            ]
+
+    added, shown, failed = run(main())
+    assert (added.content, len(shown.content), failed.is_error) == ("3", 5, True)
+
+
+def test_a_call_over_http_that_takes_too_long_ends_and_the_server_goes_on(site: str) -> None:
+    server = DeclaredServer(name="web", url=site, headers={"Authorization": "Bearer token"})
+
+    async def main() -> tuple[ToolOutput, ToolOutput]:
+        async with server_tools([server]) as found:
+            tools = by_name(found.tools)
+            hang = replace(tools["mcp__web__hang"], timeout_s=0.1)
+            return await called(hang, {}, context()), await _call(tools, "mcp__web__add", a=1, b=1)
+
+    hung, after = run(main())
+    assert hung.refusal == Refusal(RefusalKind.OUTCOME_UNKNOWN, "timeout")
+    assert after.content == "2"
+
+
+def test_a_site_that_is_gone_is_an_error_of_its_calls(site: str) -> None:
+    server = DeclaredServer(name="web", url=site, headers={"Authorization": "Bearer token"})
+    Handler.is_gone = False
+
+    async def main() -> ToolOutput:
+        async with server_tools([server]) as found:
+            Handler.is_gone = True
+            try:
+                return await _call(by_name(found.tools), "mcp__web__add", a=1, b=1)
+            finally:
+                Handler.is_gone = False
+
+    gone = run(main())
+    assert gone.is_error
+    assert str(gone.content).startswith("the server web gave no result")
 
 
 def test_servers_that_do_not_start_are_failures_without_a_word_of_their_configuration(site: str) -> None:
