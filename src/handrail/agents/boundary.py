@@ -11,9 +11,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail import registry
 from handrail.agents.cancellation import CancellationToken, CancelledItself
+from handrail.agents.charging import Ledger
 from handrail.agents.compose import BadDecision, Opinion, failed_opinion, opinion_of
 from handrail.agents.containment import Raised, contained, misfit
 from handrail.agents.conversation import CallRecord, Conversation
@@ -117,6 +119,12 @@ async def ask_all(
 
 
 async def _ask(one: Enlisted, context: RoundContext, asking: Asking, cancellation: CancellationToken) -> Opinion:
+    ledger = Ledger()
+    opinion = await _heard(one, replace(context, charge=ledger.charge), asking, cancellation)
+    return opinion.charged(ledger.charges)
+
+
+async def _heard(one: Enlisted, context: RoundContext, asking: Asking, cancellation: CancellationToken) -> Opinion:
     began = asking.clock.monotonic_s()
     problem: BaseException
     try:

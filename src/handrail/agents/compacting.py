@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from handrail.agents.cancellation import CancellationToken, CancelledItself
+from handrail.agents.charging import charge_of, take, uncounted
 from handrail.agents.containment import Raised, contained
 from handrail.agents.content import words_of
 from handrail.agents.replies import recordable
@@ -20,7 +21,7 @@ from handrail.journal.effects import Compact
 from handrail.journal.state import adjustment_of
 from handrail.models.errors import MalformedReply
 from handrail.models.port import ModelReply, ModelRequest, reply_to
-from handrail.transcripts.model import Author, Message, RefusalKind, Text, ToolResult, Usage
+from handrail.transcripts.model import Author, Message, RefusalKind, Text, ToolResult
 
 KEPT_CHARACTERS = 40_000
 """How much of what people said stands in a summary; the newest is kept when it is more."""
@@ -50,10 +51,9 @@ class Compactor:
             await self._writer.record(ev.CompactionFailed(error=got.told, elapsed_s=elapsed_s))
             return
         reply = got.value
-        usage = reply.message.usage or Usage(input_tokens=0, output_tokens=0)
-        tokens, cost = usage.input_tokens + usage.output_tokens, reply.cost or 0.0
-        for pool in (*self._work.options.pools, self._work.purse):
-            pool.charge(tokens, cost)
+        charge = charge_of(reply.message.usage, reply.cost)
+        take(self._work.purses, (charge,))
+        run = self._writer.state.run
         await self._writer.record(
             ev.Compacted(
                 summary=self._kept(words_of(reply.message.content)),
@@ -61,9 +61,11 @@ class Compactor:
                 tokens_before=effect.context_tokens,
                 keeps_from=self._keeps_from(),
                 elapsed_s=self._work.clock.monotonic_s() - began,
-                tokens=tokens,
-                cost=cost,
-            )
+                tokens=charge.tokens or 0,
+                cost=charge.cost or 0.0,
+                is_unpriced=charge.cost is None,
+            ),
+            *(() if run is None else uncounted(run, "the model that summed up", (charge,))),
         )
 
     async def _summary(self, cancellation: CancellationToken) -> ModelReply:

@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail import jsonio
+from handrail.agents.charging import Charge, total
 from handrail.agents.containment import told, words_of
 from handrail.agents.content import blocks_of
 from handrail.agents.strategy import (
@@ -64,12 +66,23 @@ class BadDecision(HandrailError):
 class Opinion(Struct, frozen=True, kw_only=True):
     """What one strategy said, checked: its contribution to the record and, for ``Finish``, its value as JSON.
 
-    ``error`` is the exception it failed with, or asked the run to fail with.
+    ``error`` is the exception it failed with, or asked the run to fail with. ``charges`` are the replies of models that
+    it asked.
     """
 
     contribution: Contribution
     output: Json = None
     error: BaseException | None = None
+    charges: tuple[Charge, ...] = ()
+
+    def charged(self, charges: tuple[Charge, ...]) -> Opinion:
+        """The same, with what making up its mind cost."""
+        if not charges:
+            return self
+        tokens, cost = total(charges)
+        is_unpriced = any(one.cost is None for one in charges)
+        contribution = replace(self.contribution, tokens=tokens, cost=cost, is_unpriced=is_unpriced)
+        return replace(self, contribution=contribution, charges=charges)
 
 
 def opinion_of(

@@ -87,6 +87,7 @@ class Conversation:
         if handle is not None:
             handle(self, body, event.by)
         if isinstance(body, ev.Compacted):
+            self._price(body.is_unpriced)
             # A summary is a response too, as far as the model's place in a script goes.
             self.replies += 1
             self._kept.append((len(self.messages) - 1, body.keeps_from))
@@ -145,6 +146,7 @@ class Conversation:
         self.last_reply = message
         self.last_usage = message.usage
         self.usage = added(self.usage, message.usage)
+        self._price(body.is_unpriced)
         uses = (block for block in message.content if type(block) is ToolUse)
         self.calls = {use.id: CallRecord(use=use, becomes=use.call) for use in uses}
 
@@ -183,6 +185,13 @@ class Conversation:
 
     def decided(self, body: ev.BoundaryDecided, by: Actor) -> None:
         self.decisions.append(body)
+        self._price(any(one.is_unpriced for one in body.contributions))
+
+    def child_ended(self, body: ev.ChildEnded, by: Actor) -> None:
+        self._price(body.is_unpriced)
+
+    def _price(self, is_unpriced: bool) -> None:
+        self.is_priced = self.is_priced and not is_unpriced
 
     def run_ended(self, body: ev.RunEnded, by: Actor) -> None:
         self.ended = body
@@ -226,4 +235,5 @@ _HANDLERS: dict[type, Callable[[Conversation, Any, Actor], None]] = {
     ev.AskOpened: Conversation.asked,
     ev.AskClosed: Conversation.answered,
     ev.BoundaryDecided: Conversation.decided,
+    ev.ChildEnded: Conversation.child_ended,
 }

@@ -16,6 +16,7 @@ from handrail.agents.asks import Asks
 from handrail.agents.boundary import Asking, ask_all, context_at
 from handrail.agents.calls import Calls
 from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.charging import take, uncounted
 from handrail.agents.compose import composed, consequences
 from handrail.agents.inbox import Inbox
 from handrail.agents.opening import NotStartable
@@ -40,6 +41,7 @@ from handrail.journal.effects import (
 from handrail.journal.ends import closing_events
 from handrail.journal.limits import seconds_left, why_not
 from handrail.journal.rounds import next_effects
+from handrail.journal.spending import after_decision
 from handrail.journal.state import Spent, State, adjustment_of
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, Bound, Choice, EndReason
 
@@ -153,14 +155,21 @@ class Driver:
         opinions = await ask_all(self._work.strategies, context, self._asking, token)
         # What was sent while they thought is heard first: a cancelled run takes no injection any more.
         await self._inbox.take_all()
-        if self._writer.state.run is not None:
-            effect = replace(effect, why_not=why_not(self._writer.state.run))
+        said = [one.contribution for one in opinions]
+        charges = [charge for one in opinions for charge in one.charges]
+        now = self._writer.state.run
+        if now is not None:
+            # What they took counts by now: a round that it leaves nothing for is not promised.
+            now = replace(now, spent=after_decision(now.spent, said))
+            effect = replace(effect, why_not=why_not(now))
         decided = composed(opinions, effect, run.injections, run.limits.max_injections)
         if decided.choice is Choice.FAIL:
             self.failure = next((one.error for one in opinions if one.contribution.choice is Choice.FAIL), None)
         asked = (self.asks.pause(decided.note or ""),) if decided.choice is Choice.PAUSE else ()
         by = Actor(ActorKind.STRATEGY, ", ".join(decided.by) or None)
-        await self._writer.record(decided, *consequences(decided), *asked, by=by)
+        bounds = uncounted(run, "a strategy's model", charges)
+        await self._writer.record(decided, *consequences(decided), *asked, *bounds, by=by)
+        take(self._work.purses, charges)
 
     async def _advance(self, effect: Advance) -> None:
         if self._work.stages is None:

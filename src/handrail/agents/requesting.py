@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from handrail import ids
 from handrail.agents.cancellation import CancellationToken, Cancelled, CancelledItself
+from handrail.agents.charging import charge_of, take, uncounted
 from handrail.agents.containment import Gave, Raised, contained, words_of
 from handrail.agents.replies import recordable
 from handrail.agents.staging import Seen
@@ -15,8 +16,7 @@ from handrail.agents.work import Work, offered_names
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
 from handrail.journal.effects import CallModel
-from handrail.journal.limits import bounded_stage
-from handrail.journal.vocabulary import Actor, ActorKind, Adjustment, Bound
+from handrail.journal.vocabulary import Actor, ActorKind, Adjustment
 from handrail.models.errors import MalformedReply, ModelError
 from handrail.models.port import (
     Effort,
@@ -27,7 +27,6 @@ from handrail.models.port import (
     ReasoningOptions,
     Summary,
 )
-from handrail.transcripts.model import Usage
 
 
 class Requests:
@@ -101,26 +100,15 @@ class Requests:
         return self._offered[names]
 
     async def _replied(self, reply: ModelReply, model: Model, elapsed_s: float) -> None:
-        message, cost = reply.message, reply.cost or 0.0
-        replied = ev.ModelReplied(message=message, elapsed_s=elapsed_s, cost=cost)
+        charges = (charge_of(reply.message.usage, reply.cost),)
+        replied = ev.ModelReplied(
+            message=reply.message, elapsed_s=elapsed_s, cost=reply.cost or 0.0, is_unpriced=reply.cost is None
+        )
         await self._writer.record(replied, by=Actor(ActorKind.MODEL, model.info.name))
-        for pool in (*self._work.options.pools, self._work.purse):
-            pool.charge(_tokens(message.usage), cost)
-        if reply.cost is None and self._writer.state.run is not None:
-            self._writer.conversation.is_priced = False
-        await self._stop_uncounted(reply, model.info.name)
-
-    async def _stop_uncounted(self, reply: ModelReply, name: str) -> None:
-        """A bound that cannot be counted must not be run past in silence: it counts as reached."""
+        take(self._work.purses, charges)
         run = self._writer.state.run
-        if run is None:
-            return
-        if reply.cost is None and (stage := bounded_stage(run, Bound.MAX_COST)) is not None:
-            told = f"{name} has no known price"
-            await self._writer.record(ev.BoundReached(bound=Bound.MAX_COST, detail=told, stage=stage or None))
-        elif reply.message.usage is None and (stage := bounded_stage(run, Bound.MAX_TOKENS)) is not None:
-            told = f"{name} reports no usage"
-            await self._writer.record(ev.BoundReached(bound=Bound.MAX_TOKENS, detail=told, stage=stage or None))
+        if run is not None and (bounds := tuple(uncounted(run, model.info.name, charges))):
+            await self._writer.record(*bounds)
 
     async def _failed(self, problem: BaseException, model: Model, elapsed_s: float) -> None:
         failures = self._writer.conversation.failures + 1
@@ -165,7 +153,3 @@ def reasoning_of(given: ReasoningOptions | Effort | None, adjustment: Adjustment
     if adjustment.clear_reasoning:
         return None
     return ReasoningOptions(given) if isinstance(given, Effort) else given
-
-
-def _tokens(usage: Usage | None) -> int:
-    return 0 if usage is None else usage.input_tokens + usage.output_tokens

@@ -134,6 +134,7 @@ class Spawner:
                 tokens=result.tokens,
                 cost=result.cost or 0.0,
                 elapsed_s=result.elapsed_s,
+                is_unpriced=result.cost is None,
             )
         )
 

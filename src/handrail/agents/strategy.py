@@ -216,6 +216,16 @@ class Pending(Struct, frozen=True, kw_only=True):
     follow_ups: int = 0
 
 
+class Charging(Protocol):
+    """Counts one reply of a model against a run; ``ValueError`` for amounts that nothing can have cost."""
+
+    def __call__(self, usage: Usage | None, cost: float | None = None) -> None: ...
+
+
+def _charged_to_nobody(usage: Usage | None, cost: float | None = None) -> None:
+    """For a context that belongs to no run."""
+
+
 class RoundContext(Struct, frozen=True, kw_only=True):
     """The question put at a boundary; a snapshot that may be kept.
 
@@ -227,6 +237,9 @@ class RoundContext(Struct, frozen=True, kw_only=True):
     ``why_not`` why none can. ``injections`` is how many were admitted, of at most ``max_injections``. ``depth`` is 0
     for a run nobody spawned, ``parent`` is the session that spawned it. ``decisions`` are those of this run so far.
     ``cancellation`` is cancelled when the run is to end now.
+
+    ``charge(usage, cost)`` counts what a strategy asked of a model of its own against the bounds of the run, for each
+    reply; a usage or a cost that is not known is None.
     """
 
     boundary: RoundBoundary
@@ -258,6 +271,7 @@ class RoundContext(Struct, frozen=True, kw_only=True):
     decisions: tuple[BoundaryDecided, ...] = ()
     cancellation: CancellationToken
     read_history: Callable[[], tuple[Message, ...]] = tuple
+    charge: Charging = _charged_to_nobody
 
     @property
     def history(self) -> tuple[Message, ...]:

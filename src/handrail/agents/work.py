@@ -58,6 +58,12 @@ class Work(Struct, frozen=True, kw_only=True):
     show: Callable[[Delta | Progress], None]
     purse: Pool
     spawn: Callable[..., Awaitable[Any]]
+
+    @property
+    def purses(self) -> tuple[Pool, ...]:
+        """Every purse that the run draws on."""
+        return (*self.options.pools, self.purse)
+
     stages: Stages | None = None
     fallbacks: tuple[Model, ...] = ()
     view: View | None = None

@@ -205,11 +205,15 @@ class ModelRequested(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=F
 
 
 class ModelReplied(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A response: one assistant message with usage, stop reason and provider state. ``cost`` as the host counts it."""
+    """A response: one assistant message with usage, stop reason and provider state. ``cost`` as the host counts it.
+
+    ``is_unpriced`` says that nobody knows what it cost.
+    """
 
     message: Message
     elapsed_s: float = 0.0
     cost: float = 0.0
+    is_unpriced: bool = False
 
     def __post_init__(self) -> None:
         settle_floats(self, "elapsed_s", "cost")
@@ -234,7 +238,7 @@ class ModelFailed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=Fals
 class Compacted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """From here on the model sees ``summary`` for what came before event ``keeps_from`` (None: for all of it).
 
-    ``tokens`` (input and output) and ``cost`` are what making it took.
+    ``tokens`` (input and output) and ``cost`` are what making it took, ``is_unpriced`` where nobody knows the cost.
     """
 
     summary: str | None
@@ -245,6 +249,7 @@ class Compacted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False)
     elapsed_s: float = 0.0
     tokens: int = 0
     cost: float = 0.0
+    is_unpriced: bool = False
 
     def __post_init__(self) -> None:
         settle_floats(self, "elapsed_s", "cost")
@@ -492,13 +497,17 @@ class ChildSpawned(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=Fal
 
 
 class ChildEnded(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """An agent started by this session ended. What it spent counts here too (tokens in all, cost, effect time)."""
+    """An agent started by this session ended. What it spent counts here too (tokens in all, cost, effect time).
+
+    ``is_unpriced`` says that not all of its cost is known.
+    """
 
     child: str
     reason: EndReason
     tokens: int = 0
     cost: float = 0.0
     elapsed_s: float = 0.0
+    is_unpriced: bool = False
 
     def __post_init__(self) -> None:
         settle_floats(self, "cost", "elapsed_s")

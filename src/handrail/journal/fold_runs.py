@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from handrail.journal import events as ev
 from handrail.journal.boundaries import after_boundary, after_refusal
 from handrail.journal.broken import BrokenJournal
+from handrail.journal.spending import after_decision
 from handrail.journal.state import (
     CallState,
     Ending,
@@ -178,7 +179,7 @@ def _compaction_failed(state: State, run: RunState, body: ev.CompactionFailed) -
 
 def _decided(state: State, run: RunState, body: ev.BoundaryDecided) -> State:
     """What a boundary's decision does; a refused one does nothing but be recorded."""
-    run = replace(run, spent=replace(run.spent, seconds=run.spent.seconds + body.elapsed_s))
+    run = replace(run, spent=after_decision(run.spent, body.contributions))
     if body.boundary is Boundary.LIMIT_NEAR and body.bound is not None:
         run = replace(run, asked_near=(*run.asked_near, body.bound))
     if body.boundary is Boundary.LIMIT_REACHED and body.bound is not None:

@@ -143,7 +143,8 @@ class Adjustment(Struct, frozen=True, omit_defaults=True, kw_only=True):
 class Contribution(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What one strategy said at a boundary.
 
-    ``note`` is its reason or question, ``error`` what it raised, ``elapsed_s`` how long it took.
+    ``note`` is its reason or question, ``error`` what it raised, ``elapsed_s`` how long it took. ``tokens`` (input and
+    output) and ``cost`` are what models of its own took; ``is_unpriced`` says that one of them has no known price.
     """
 
     strategy: str
@@ -154,9 +155,12 @@ class Contribution(Struct, frozen=True, omit_defaults=True, kw_only=True):
     note: str | None = None
     error: str | None = None
     elapsed_s: float = 0.0
+    tokens: int = 0
+    cost: float = 0.0
+    is_unpriced: bool = False
 
     def __post_init__(self) -> None:
-        settle_floats(self, "elapsed_s")
+        settle_floats(self, "elapsed_s", "cost")
 
 
 class CallTraits(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):

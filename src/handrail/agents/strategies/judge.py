@@ -16,7 +16,7 @@ class Judge:
     """Asks ``model`` about every answer, by ``criteria``; what it finds wrong goes back, ``times`` times at most.
 
     A judge that says nothing has failed, and passed nothing: ``on_strategy_error`` says what follows.
-    What the judge costs is not the run's: it is the host's own model, and the host counts it.
+    What the judge costs counts against the bounds of the run.
     """
 
     name = "judge"
@@ -37,6 +37,7 @@ class Judge:
         # A talk of its own: this model has replied to it as often as it has judged.
         request = ModelRequest(messages=(*ctx.history, task), run=f"{ctx.run}/{self.name}", replies=self._judged)
         reply = await reply_to(self.model, request, ctx.cancellation)
+        ctx.charge(reply.message.usage, reply.cost)
         self._judged += 1
         verdict = words_of(reply.message.content).strip()
         if not verdict:
