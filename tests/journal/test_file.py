@@ -131,6 +131,34 @@ def test_a_line_that_is_no_event_is_damage_and_named(journal: FileJournal) -> No
         asyncio.run(story())
 
 
+@pytest.mark.parametrize("way", ["replaced", "removed"])
+def test_a_journal_that_is_replaced_while_it_is_driven_is_not_written_to_unseen(tmp_path: Path, way: str) -> None:
+    path = tmp_path / f"s1{JOURNAL}"
+
+    async def story() -> tuple[int, list[str]]:
+        journal = FileJournal(tmp_path)
+        epoch = await _begun(journal)
+        events = begin().events
+        copy = tmp_path / "copy"
+        copy.write_bytes(path.read_bytes())
+        if way == "replaced":
+            copy.replace(path)
+        else:
+            path.unlink()
+        more = number([ev.SessionTitled("x")], after=len(events), by=DRIVER)
+        with pytest.raises(StoreError, match="replaced or removed"):
+            await journal.append("s1", len(events), epoch, more)
+        seen = len(await journal.read("s1"))
+        if way == "replaced":
+            await journal.append("s1", len(events), await journal.take_over("s1"), more)
+        kinds = [type(event.body).__name__ for event in await FileJournal(tmp_path).read("s1")]
+        journal.close()
+        return seen, kinds[-1:]
+
+    seen, last = asyncio.run(story())
+    assert (seen, last) == ((len(begin().events), ["SessionTitled"]) if way == "replaced" else (0, []))
+
+
 @pytest.mark.parametrize("name", ["../s1", "", "a/b", ".."])
 def test_an_id_never_leads_out_of_the_folder(journal: FileJournal, name: str) -> None:
     with pytest.raises(UnsafeId):

@@ -63,6 +63,7 @@ class _Files:
     def __init__(self, folder: Path, session: str) -> None:
         base = folder / check_id(session)
         self.journal = base.with_name(base.name + JOURNAL)
+        self._journal_name = str(self.journal)
         self._inbox = base.with_name(base.name + INBOX)
         self._inbox_name = str(self._inbox)
         files.make_private_folder(folder)
@@ -123,7 +124,11 @@ class _Files:
             raise BrokenJournal(f"{self.journal.name}: {problem}") from problem
 
     def append(self, head: _Head, events: Sequence[Event], data: bytes) -> None:
-        """Write behind what is committed, then commit."""
+        """Write behind what is committed, then commit; ``StoreError`` when another file has taken its place."""
+        if self._log is not None and self._is_replaced():
+            raise StoreError(
+                f"{self.journal} was replaced or removed while a run wrote to it", hint="go on with what is there now"
+            )
         if self._log is None:
             flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
             self._log = os.open(self.journal, flags, files.PRIVATE_FILE)
@@ -135,6 +140,21 @@ class _Files:
         self._seen = _Head(head.epoch, head.committed + len(data))
         self.write_head(self._seen)
         self._seq = events[-1].seq
+
+    def reopen(self) -> None:
+        """Let go of the journal's file, so that whatever stands in its place is read and written from now on."""
+        if self._log is not None:
+            os.close(self._log)
+        self._log, self._seen = None, _Head(0, -1)
+
+    def _is_replaced(self) -> bool:
+        """Whether the name stands for another file than the open one, where nobody would see what is written."""
+        held = os.fstat(self._log or -1)
+        try:
+            named = os.stat(self._journal_name)  # noqa: PTH116 - asked at every append of a run
+        except FileNotFoundError:
+            return True
+        return (held.st_ino, held.st_dev) != (named.st_ino, named.st_dev)
 
     @property
     def has_post(self) -> bool:
@@ -212,7 +232,9 @@ class FileJournal(FoldedBoard):
             return tuple(event for event in kept.read(head) if event.seq > after)
 
     async def take_over(self, session: str) -> int:
-        with self._held(session) as (kept, head):
+        with self._held(session) as (kept, _):
+            kept.reopen()
+            head = kept.read_head()
             raised = _Head(head.epoch + 1, head.committed)
             kept.write_head(raised)
             return raised.epoch
