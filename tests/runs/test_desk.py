@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from handrail.runs.asks.identity import this_person
 from handrail.runs.asks.replies import Reply
 from handrail.runs.asks.wording import told
 from handrail.runs.desk import Accepted, AnswerForbidden, Desk
+from handrail.runs.journals.sqlite import SqliteJournal
 from tests.runs.waiting import (
     ALL,
     ANN,
@@ -47,9 +48,18 @@ APPROVE, REVISE, ABORT = Reply(option="approve"), Reply(option="revise"), Reply(
 Made = Callable[[], JournalWithBoard]
 
 
-@pytest.fixture(params=["memory", "file"])
-def made(request: pytest.FixtureRequest, tmp_path: Path) -> Made:
-    return MemoryJournal if request.param == "memory" else lambda: FileJournal(tmp_path)
+@pytest.fixture(params=["memory", "file", "sqlite"])
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Made]:
+    opened: list[SqliteJournal] = []
+
+    def sqlite() -> JournalWithBoard:
+        opened.append(SqliteJournal(tmp_path / "journal.sqlite"))
+        return opened[-1]
+
+    kinds: dict[str, Made] = {"memory": MemoryJournal, "file": lambda: FileJournal(tmp_path), "sqlite": sqlite}
+    yield kinds[request.param]
+    for journal in opened:
+        journal.close()
 
 
 async def row(journal: JournalWithBoard, ask: str = "point-1") -> AskRow:

@@ -60,7 +60,7 @@ class Asks:
         shown = jsonio.encode(input).decode()
         opened = self.opening(
             ev.AskOpened(
-                ask=ids.new_uuid7(self._work.clock),
+                ask=ids.new_uuid4(),
                 key=f"approve/{admission.digest[:16]}",
                 kind=AskKind.APPROVAL,
                 prompt=f"Run {tool.name}?",
@@ -194,7 +194,7 @@ class Asks:
 
     def pause(self, question: str) -> ev.AskOpened:
         """The question a run ends with; it stays open until the run is gone on with."""
-        return ev.AskOpened(ask=ids.new_uuid7(self._work.clock), kind=AskKind.PAUSE, prompt=question, may_type=True)
+        return ev.AskOpened(ask=ids.new_uuid4(), kind=AskKind.PAUSE, prompt=question, may_type=True)
 
     # All
 

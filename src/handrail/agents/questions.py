@@ -96,7 +96,7 @@ class Questions:
         what = hashlib.sha256(jsonio.encode(question)).hexdigest()
         return self._asks.opening(
             ev.AskOpened(
-                ask=ids.new_uuid7(self._work.clock),
+                ask=ids.new_uuid4(),
                 key=f"{self._count[call]}/{what[:16]}",
                 kind=question.kind,
                 prompt=question.prompt,

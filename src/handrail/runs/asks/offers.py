@@ -129,7 +129,11 @@ def is_confirmation(opened: AskOpened) -> bool:
 
 
 def shown(offers: Iterable[Offer]) -> tuple[str, ...]:
-    """``offers`` as an error lists them: the word, and the label where it says more."""
-    return tuple(
-        offer.word if _slug(offer.label) == offer.word else f"{offer.word} ({offer.label})" for offer in offers
-    )
+    """``offers`` as an error lists them: the word, and a person's own label where it says more."""
+    return tuple(_shown(offer) for offer in offers)
+
+
+def _shown(offer: Offer) -> str:
+    # What an approval offers is worded here, and its words say it all.
+    is_ours = offer.is_allowed or offer.effect == _DENY
+    return offer.word if is_ours or _slug(offer.label) == offer.word else f"{offer.word} ({offer.label})"
