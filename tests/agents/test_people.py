@@ -219,6 +219,28 @@ def test_an_answer_through_the_inbox_wins_and_the_approver_is_taken_back() -> No
     assert (done, ended, _result(result).content) == (["disk"], ["taken back"], "wiped disk")
 
 
+def test_row_77_an_answer_in_the_inbox_is_not_overtaken_by_the_approver() -> None:
+    """It was posted, and its sender told so, before the driver looked."""
+
+    async def story() -> RunResult:
+        journal = Shared()
+
+        async def overtake(request: ApprovalRequest) -> Approve:
+            no = ev.AskClosed(ask=request.id, outcome=AskOutcome.DENIED, comment="rather not")
+            await journal.post("s1", no, PERSON, "first")
+            return Approve()
+
+        wipe, done = _wiping()
+        agent = Agent(model=ScriptedModel([call("wipe", place="disk"), "done"]), tools=[wipe])
+        result = await agent.run("go", RunOptions(approver=overtake), session=Session("s1", journal))
+        assert done == []
+        return result
+
+    refusal = _result(go(story())).refusal
+    assert refusal is not None
+    assert (refusal.kind, refusal.reason) == (RefusalKind.DENIED, "rather not")
+
+
 def test_an_edit_through_the_inbox_is_judged_like_any_other() -> None:
     async def edit(run: Any, journal: MemoryJournal, ask: str) -> None:
         after = '{"place":"cache"}'

@@ -10,7 +10,7 @@ from handrail.agents.conversation import Conversation
 from handrail.clock import Clock
 from handrail.journal.events import Event, Known
 from handrail.journal.fold import apply
-from handrail.journal.port import Entry, Journal
+from handrail.journal.port import AskTaken, Entry, Journal
 from handrail.journal.state import State
 from handrail.journal.vocabulary import DRIVER, Actor
 
@@ -60,13 +60,18 @@ class Writer:
         """Append what ``make`` gives, asked once nobody else can append any more; whether it gave anything.
 
         What several tasks may settle (a question, a call) is settled through this: each looks at the state that its
-        events will follow, however long it had to wait for its turn.
+        events will follow, however long it had to wait for its turn. Nothing is appended either where an answer that
+        stands in the inbox goes before: taking the inbox settles that question.
         """
         async with self._turn:
             said = tuple(make())
-            if said:
+            if not said:
+                return False
+            try:
                 await self._append(self._events(said))
-            return bool(said)
+            except AskTaken:
+                return False
+            return True
 
     async def record_entry(self, entry: Entry, make: Callable[[], Iterable[Known]]) -> None:
         """Journal an inbox entry as the bodies that ``make`` gives, all or none, asked as by ``record_if``."""

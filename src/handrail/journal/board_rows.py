@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from handrail.journal import events as ev
 from handrail.journal.board import AskRow, RunRow, RunStatus, Vote
 from handrail.journal.port import AskTaken, Entry, NoSuchAsk
-from handrail.journal.vocabulary import DRIVER, EndReason
+from handrail.journal.vocabulary import DRIVER, AskOutcome, EndReason
 
 SETTLING = (ev.AskClosed, ev.AskVoted)
 """What is posted about a question; only one that is open takes it."""
@@ -216,6 +216,25 @@ def posted(row: AskRow, entry: Entry) -> AskRow:
     return replace(row, status="taken", closed=body, closed_by=entry.by, closed_at=entry.at, entry=entry.number)
 
 
+def overtaking(events: Iterable[ev.Event]) -> tuple[str, ...]:
+    """The questions that ``events`` close other than by an entry or by withdrawing them: a posted answer goes first."""
+    return tuple(
+        event.body.ask
+        for event in events
+        if isinstance(event.body, ev.AskClosed)
+        and event.inbox is None
+        and event.body.outcome is not AskOutcome.WITHDRAWN
+    )
+
+
+def check_not_taken(rows: Iterable[AskRow], asks: Iterable[str], winner: Callable[[int], Entry | None]) -> None:
+    """``AskTaken`` when an answer to one of ``asks`` stands in the inbox; ``rows`` are those not closed."""
+    for ask in asks:
+        row = next((row for row in rows if row.ask == ask and row.status == "taken"), None)
+        if row is not None:
+            check_open(row, ask, winner)
+
+
 def check_open(row: AskRow | None, ask: str, winner: Callable[[int], Entry | None]) -> AskRow:
     """``row`` when an answer to it may be posted; ``NoSuchAsk`` or ``AskTaken`` with the entry that has won.
 
@@ -271,7 +290,23 @@ def rows_of(session: str, events: Sequence[ev.Event], entries: Iterable[Entry], 
 
 def check_answer(ask: str, session: str, events: Sequence[ev.Event], entries: Sequence[Entry]) -> None:
     """``NoSuchAsk`` or ``AskTaken`` unless an answer to ``ask`` may be posted to ``session`` now."""
-    asks = rows_of(session, events, entries, lambda parent: None).asks
+    asks = _asks_of(session, events, entries)
     row = next((row for row in reversed(asks) if row.ask == ask), None)
-    by_number = {entry.number: entry for entry in entries}
-    check_open(row, ask, by_number.get)
+    check_open(row, ask, _by_number(entries))
+
+
+def check_closings(
+    added: Sequence[ev.Event], session: str, events: Sequence[ev.Event], entries: Sequence[Entry]
+) -> None:
+    """``AskTaken`` when ``added`` would overtake an answer that stands in the inbox of ``session``."""
+    asks = overtaking(added)
+    if asks:
+        check_not_taken(_asks_of(session, events, entries), asks, _by_number(entries))
+
+
+def _asks_of(session: str, events: Sequence[ev.Event], entries: Sequence[Entry]) -> tuple[AskRow, ...]:
+    return rows_of(session, events, entries, lambda parent: None).asks
+
+
+def _by_number(entries: Iterable[Entry]) -> Callable[[int], Entry | None]:
+    return {entry.number: entry for entry in entries}.get

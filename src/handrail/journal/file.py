@@ -21,7 +21,7 @@ from handrail import files, jsonio
 from handrail.clock import Clock, SystemClock
 from handrail.errors import StoreError
 from handrail.ids import check_id
-from handrail.journal.board_rows import SETTLING, check_answer
+from handrail.journal.board_rows import SETTLING, check_answer, check_closings, overtaking
 from handrail.journal.broken import BrokenJournal
 from handrail.journal.events import AskClosed, AskOpened, AskVoted, Event, RunEnded
 from handrail.journal.folded import FoldedBoard
@@ -222,6 +222,8 @@ class FileJournal(FoldedBoard):
             last = kept.last_seq(head)
             if expected_seq != last:
                 raise SeqConflict(f"session {session} stands at event {last}, not {expected_seq}")
+            if overtaking(events):
+                check_closings(events, session, kept.read(head), kept.entries())
             if events:
                 kept.append(head, events, data)
 

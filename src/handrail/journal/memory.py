@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from handrail.clock import Clock, SystemClock
-from handrail.journal.board_rows import SETTLING, check_answer
+from handrail.journal.board_rows import SETTLING, check_answer, check_closings
 from handrail.journal.events import Event
 from handrail.journal.folded import FoldedBoard
 from handrail.journal.port import Entry, Posted, SeqConflict, StaleEpoch, check_numbers
@@ -39,6 +39,7 @@ class MemoryJournal(FoldedBoard):
                 raise StaleEpoch(f"session {session} is driven under epoch {kept.epoch}, not {epoch}")
             if expected_seq != len(kept.events):
                 raise SeqConflict(f"session {session} stands at event {len(kept.events)}, not {expected_seq}")
+            check_closings(events, session, kept.events, kept.entries)
             kept.events += events
 
     async def read(self, session: str, after: int = 0) -> tuple[Event, ...]:

@@ -104,7 +104,8 @@ class Journal(Protocol):
         """Add ``events``, all or none, after the event ``expected_seq`` (0 for a new session).
 
         ``SeqConflict`` when that is not the last one, ``StaleEpoch`` when ``epoch`` is not the present one;
-        ``ValueError`` when the events are not numbered on from there.
+        ``ValueError`` when the events are not numbered on from there. ``AskTaken`` when they close a question to which
+        an answer stands in the inbox: that one has won, and only withdrawing the question goes before it.
         """
         ...
 

@@ -53,29 +53,34 @@ async def _play(journal: Journal, steps: list[tuple[object, ...]]) -> list[str]:
     tape, told = Tape(journal), list[str]()
     await tape.begin()
     for index, step in enumerate(steps):
-        match step:
-            case ("append", body):
-                await tape.add(body)  # type: ignore[arg-type]
-            case ("answer" | "vote" as what, str(ask), str(name)):
-                body = (
-                    ev.AskVoted(ask=ask, choice="yes")
-                    if what == "vote"
-                    else ev.AskClosed(ask=ask, outcome=AskOutcome.ANSWERED, words=name)
-                )
-                try:
-                    await journal.post(tape.session, body, Actor(ActorKind.PERSON, name), f"k{index}")
-                except (AskTaken, NoSuchAsk) as problem:
-                    told.append(f"{index}: {problem.code} {problem}")
-            case ("take",):
-                entry = await _waiting(tape)
-                if entry is not None:
-                    await journal.append(tape.session, tape.seq, tape.epoch, [from_entry(entry, after=tape.seq)])
-                    tape.seq += 1
-            case ("refuse",):
-                entry = await _waiting(tape)
-                if entry is not None:
-                    await tape.add(ev.EntryRefused("no"), by=entry.by, inbox=entry.number)
+        try:
+            await _do(tape, index, step)
+        except (AskTaken, NoSuchAsk) as problem:
+            told.append(f"{index}: {problem.code} {problem}")
     return told
+
+
+async def _do(tape: Tape, index: int, step: tuple[object, ...]) -> None:
+    journal = tape.journal
+    match step:
+        case ("append", body):
+            await tape.add(body)  # type: ignore[arg-type]
+        case ("answer" | "vote" as what, str(ask), str(name)):
+            body = (
+                ev.AskVoted(ask=ask, choice="yes")
+                if what == "vote"
+                else ev.AskClosed(ask=ask, outcome=AskOutcome.ANSWERED, words=name)
+            )
+            await journal.post(tape.session, body, Actor(ActorKind.PERSON, name), f"k{index}")
+        case ("take",):
+            entry = await _waiting(tape)
+            if entry is not None:
+                await journal.append(tape.session, tape.seq, tape.epoch, [from_entry(entry, after=tape.seq)])
+                tape.seq += 1
+        case ("refuse",):
+            entry = await _waiting(tape)
+            if entry is not None:
+                await tape.add(ev.EntryRefused("no"), by=entry.by, inbox=entry.number)
 
 
 @settings(max_examples=60)

@@ -15,8 +15,17 @@ from handrail.journal.board import (
     RunStatus,
     pick,
 )
-from handrail.journal.board_rows import asks_after, root_of, rows_of, run_after, touches_asks
+from handrail.journal.board_rows import (
+    asks_after,
+    check_not_taken,
+    overtaking,
+    root_of,
+    rows_of,
+    run_after,
+    touches_asks,
+)
 from handrail.journal.events import Event, SessionOpened
+from handrail.journal.port import Entry
 from handrail.journal.vocabulary import AskKind
 from handrail.runs.journals.cells import entry_from, event_of, row_cell, row_from
 from handrail.runs.journals.database import Transaction
@@ -33,6 +42,7 @@ def project(transaction: Transaction, number: int, session: str, row: RunRow | N
             root = root_of(events[0].body, session, lambda parent: known_root(transaction, parent))
         row = RunRow(session=session, root=root)
     unsettled = {one.ask: one for one in unsettled_asks(transaction, number)} if touches_asks(events) else {}
+    check_not_taken(unsettled.values(), overtaking(events), lambda entry: entry_in(transaction, number, entry, session))
     for event in events:
         row = run_after(row, event)
         changed = asks_after(unsettled.values(), event, session, row.root)
@@ -67,6 +77,16 @@ def ask_in(transaction: Transaction, number: int, ask: str) -> AskRow | None:
         number=number,
     )
     return row_from(found[0][0], AskRow) if found else None
+
+
+def entry_in(transaction: Transaction, session_number: int, number: int, session: str) -> Entry | None:
+    """The inbox entry of that number."""
+    found = transaction.run(
+        "SELECT entry, key FROM inbox WHERE session_number = :session AND number = :number",
+        session=session_number,
+        number=number,
+    )
+    return next((entry_from(cell, key, session) for cell, key in found), None)
 
 
 def write_ask(transaction: Transaction, number: int, row: AskRow) -> None:

@@ -11,7 +11,7 @@ from handrail.journal.board import RunRow
 from handrail.journal.board_rows import SETTLING, check_open, posted
 from handrail.journal.port import Entry, Posted, SeqConflict, StaleEpoch
 from handrail.journal.vocabulary import Actor
-from handrail.runs.journals.board_tables import ask_in, events_of, listed_status, project, write_ask
+from handrail.runs.journals.board_tables import ask_in, entry_in, events_of, listed_status, project, write_ask
 from handrail.runs.journals.cells import entry_cell, entry_from, key_cell, row_cell, row_from
 from handrail.runs.journals.database import Found, Transaction
 from handrail.runs.journals.outbox import write_news
@@ -127,7 +127,7 @@ def post(transaction: Transaction, session: str, body: Posted, by: Actor, key: s
         row = check_open(
             ask_in(transaction, kept.number, body.ask),
             body.ask,
-            lambda number: _entry(transaction, kept.number, number, session),
+            lambda number: entry_in(transaction, kept.number, number, session),
         )
         write_ask(transaction, kept.number, posted(row, entry))
     transaction.run(
@@ -142,15 +142,6 @@ def post(transaction: Transaction, session: str, body: Posted, by: Actor, key: s
     )
     transaction.announce(session)
     return entry
-
-
-def _entry(transaction: Transaction, session_number: int, number: int, session: str) -> Entry | None:
-    found = transaction.run(
-        "SELECT entry, key FROM inbox WHERE session_number = :session AND number = :number",
-        session=session_number,
-        number=number,
-    )
-    return _entries(found, session)[0] if found else None
 
 
 def inbox(transaction: Transaction, session: str, after: int) -> tuple[Entry, ...]:

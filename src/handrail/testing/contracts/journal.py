@@ -253,6 +253,26 @@ def _a_refused_answer_opens_the_question_again(case: JournalCase) -> None:
     _do(story())
 
 
+def _the_driver_overtakes_no_answer(case: JournalCase) -> None:
+    async def story() -> None:
+        journal = case.open()
+        epoch = await _asked(journal, "q1")
+        answer = await case.open().post(SESSION, _answer("q1", "yes"), PERSON, "k1")
+        for outcome in (AskOutcome.TIMED_OUT, AskOutcome.AUTO, AskOutcome.DENIED, AskOutcome.ANSWERED):
+            late = number([ev.AskClosed(ask="q1", outcome=outcome)], after=4, by=DRIVER)
+            try:
+                await journal.append(SESSION, 4, epoch, late)
+            except AskTaken as lost:
+                assert lost.winner == answer
+            else:
+                _fail(f"a driver closed as {outcome} what a person had answered")
+        assert len(await journal.read(SESSION)) == 4
+        withdrawn = number([ev.AskClosed(ask="q1", outcome=AskOutcome.WITHDRAWN)], after=4, by=DRIVER)
+        await journal.append(SESSION, 4, epoch, withdrawn)
+
+    _do(story())
+
+
 def _steer(name: str) -> ev.InputReceived:
     return ev.InputReceived(input=name, via="steer", content=(Text(f"words of {name}", Author.PERSON),))
 
@@ -294,4 +314,5 @@ JOURNAL_RULES: tuple[Rule[JournalCase], ...] = (
     Rule(10, "the first answer wins, and the others are told which it is", _the_first_answer_wins),
     Rule(11, "a question that is not open takes no answer", _takes_no_answer_to_what_is_not_open),
     Rule(12, "an answer that the driver refuses leaves the question open", _a_refused_answer_opens_the_question_again),
+    Rule(13, "a driver does not overtake an answer in the inbox", _the_driver_overtakes_no_answer),
 )
