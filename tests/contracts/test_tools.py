@@ -17,6 +17,9 @@ from handrail.workspace.declared import DeclaredTool
 
 FITTING: dict[str, tuple[Json, ...]] = {
     "ask": ({"question": "Which?"}, {"question": "Which?", "options": ["a"], "may_type": False}),
+    "ask_user_choice": ({"options": ["a", "b"]}, {"options": ["a", "b"], "prompt": "Which?", "may_type": True}),
+    "ask_user_confirm": ({}, {"prompt": "Go?"}),
+    "ask_user_text": ({}, {"prompt": "Why?"}),
     "bash": ({"command": "true"}, {"command": "exit 3", "workdir": ".", "timeout_ms": 20_000, "description": None}),
     "checklist_add": ({"items": ["a"]}, {"items": [], "region": "steps"}),
     "checklist_done": ({"numbers": [1]}, {"numbers": [1, 2], "is_done": False, "region": "steps"}),
@@ -26,11 +29,13 @@ FITTING: dict[str, tuple[Json, ...]] = {
     "context_read": ({}, {"region": "notes"}, {"region": "notes", "key": "k"}),
     "context_write": ({"region": "notes", "text": "t"}, {"region": "notes", "text": "t", "key": None}),
     "edit": ({"file_path": "f", "old_string": "a", "new_string": "b", "replace_all": True},),
+    "edit_document": ({"content": "a"}, {"content": "", "prompt": "Change it."}),
     "fetch": ({"url": "http://127.0.0.1:1/"},),
     "glob": ({"pattern": "*"}, {"pattern": "*", "path": "."}),
     "grep": ({"pattern": "a", "path": ".", "glob": None, "ignore_case": True},),
     "list": ({}, {"path": "."}),
     "multi_edit": ({"file_path": "f", "edits": [{"old_string": "a", "new_string": "b", "replace_all": None}]},),
+    "present_for_review": ({"markdown": "# a"}, {"markdown": "a", "title": "Plan"}),
     "read": ({"file_path": "f", "offset": 1, "limit": 1},),
     "read_tool_result": ({"tool_use_id": "call_9", "start_line": 1, "start_column": 1},),
     "todo": ({"todos": [{"content": "a"}, {"content": "b", "status": "completed"}]},),
