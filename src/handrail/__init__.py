@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from handrail.agents.admission import Gate as Gate
     from handrail.agents.agent import Agent as Agent
+    from handrail.agents.approval import HOLD as HOLD
     from handrail.agents.approval import Approve as Approve
     from handrail.agents.approval import ApproveEdited as ApproveEdited
     from handrail.agents.approval import Approver as Approver
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from handrail.agents.tool import ToolOutput as ToolOutput
     from handrail.agents.tool import tool as tool
     from handrail.agents.work import Progress as Progress
+    from handrail.blueprints.labels import AnswerRefused as AnswerRefused
     from handrail.blueprints.points import Aborted as Aborted
     from handrail.blueprints.points import Approved as Approved
     from handrail.blueprints.points import Directed as Directed
@@ -136,7 +138,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "agents.admission": "Gate",
     "agents.agent": "Agent",
-    "agents.approval": "Approve ApproveEdited Approver Deny",
+    "agents.approval": "HOLD Approve ApproveEdited Approver Deny",
     "agents.cancellation": "CancellationToken",
     "agents.hooks": "Hook",
     "agents.options": "OnError RunOptions",
@@ -154,6 +156,7 @@ _HOMES = {
     ),
     "agents.tool": "Answer Question Tool ToolContext ToolError ToolOutput tool",
     "agents.work": "Progress",
+    "blueprints.labels": "AnswerRefused",
     "blueprints.points": "Aborted Approved Directed Edited InteractionPoint InteractionStyle Skipped",
     "errors": "HandrailError TranscriptError",
     "harnesses": "convert harness harness_names",
