@@ -25,10 +25,11 @@ from handrail import (
     tool,
 )
 from handrail.agents.agent import Agent
+from handrail.agents.approval import PERSON
 from handrail.journal import events as ev
 from handrail.journal.memory import MemoryJournal
 from handrail.models.scripted import Item
-from handrail.transcripts.model import Author, Image, Interrupt, RefusalKind, Text, ToolResult, Via
+from handrail.transcripts.model import Author, Image, Interrupt, RefusalKind, Taint, Text, ToolResult, Via
 
 from .stage import TOOLS, Watching, agent_of, go, said
 
@@ -243,6 +244,17 @@ def test_pictures_count_as_words() -> None:
 
     result, (receipt,) = go(story())
     assert (PICTURE in result.transcript.body[2].content, receipt.status) == (True, "delivered")
+
+
+def test_what_is_sent_brings_in_what_a_prompt_would() -> None:
+    async def story(content: Any, by: Actor) -> Taint | None:
+        run, gate, _ = held([call("hold"), "a"])
+        result, _ = await act(run, gate, lambda: run.steer(content, by=by))
+        return result.transcript.body[-1].taint
+
+    assert go(story([PICTURE], PERSON)) == Taint(private=True)
+    assert go(story("look", Actor(ActorKind.PEER, "another"))) == Taint(untrusted=True)
+    assert go(story("look", PERSON)) == Taint()
 
 
 @pytest.mark.parametrize("nothing", ["", " ", []])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.agents.admission import Gate, admit
-from handrail.agents.approval import digest_of
+from handrail.agents.approval import PERSON, digest_of
 from handrail.agents.outbox import StagedCall, routed
 from handrail.agents.permissions import Grant, Policy, Rule, Verdict
 from handrail.agents.taint import (
@@ -19,12 +19,13 @@ from handrail.agents.taint import (
     TaintPolicy,
     interlock,
     taint_after,
-    taint_of_prompt,
+    taint_of_input,
     turn_taint,
     widen,
 )
 from handrail.agents.tool import Tool, ToolOutput, tool
 from handrail.errors import StoreError
+from handrail.journal.vocabulary import Actor, ActorKind
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Image, Refusal, RefusalKind, Taint, Text
 from tests.agents.tools.running import called, context, output, run
@@ -88,10 +89,11 @@ def test_a_call_whose_outcome_is_unknown_may_have_brought_private_data(kind: Ref
     assert _after((look, ToolOutput("?", is_error=True, refusal=Refusal(kind)))) == Taint(private=True)
 
 
-def test_an_attached_picture_is_private_data_and_words_are_not() -> None:
-    assert taint_of_prompt(CLEAN, [Text("hello")]) == CLEAN
-    assert taint_of_prompt(CLEAN, [Text("hello"), Image("image/png", "AA==")]) == Taint(private=True)
-    assert taint_of_prompt(BOTH, []) == BOTH
+def test_an_attached_picture_is_private_data_words_are_not_and_a_peers_words_are_from_outside() -> None:
+    assert taint_of_input(CLEAN, [Text("hello")], PERSON) == CLEAN
+    assert taint_of_input(CLEAN, [Text("hello"), Image("image/png", "AA==")], PERSON) == Taint(private=True)
+    assert taint_of_input(BOTH, [], PERSON) == BOTH
+    assert taint_of_input(CLEAN, [Text("hello")], Actor(ActorKind.PEER)) == Taint(untrusted=True)
 
 
 def test_configuration_may_only_widen() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,18 @@ import msgspec
 import pydantic
 import pytest
 
-from handrail import EndReason, RoundDecision, RunFailed, RunOptions, RunResult, ScriptedModel, call
+from handrail import (
+    EndReason,
+    Event,
+    MemoryJournal,
+    RoundDecision,
+    RunFailed,
+    RunOptions,
+    RunResult,
+    ScriptedModel,
+    Session,
+    call,
+)
 from handrail.models.scripted import Item
 
 from .stage import Watching, agent_of, go, said
@@ -115,3 +127,43 @@ def test_a_type_no_schema_can_be_made_of_is_refused_at_the_start() -> None:
 def test_a_struct_of_ours_is_a_type_too() -> None:
     result, _ = typed(Room, [call("Answer", name="cellar", floor=-1)])
     assert result.output == Room("cellar", -1)
+
+
+@pytest.mark.parametrize("only", [False, True])
+def test_prose_in_the_place_of_the_answer_is_asked_for_again(only: bool) -> None:
+    result, model = typed(Place, ["the cellar", call("Answer", name="cellar", floor=-1)], is_output_only=only)
+    assert (result.output, len(model.requests)) == (Place(name="cellar", floor=-1), 2)
+
+
+@pytest.mark.parametrize("only", [False, True])
+def test_a_typed_run_whose_driver_died_anywhere_comes_to_the_same_answer(only: bool) -> None:
+    script: list[Item] = ["the cellar", call("Answer", name=3), call("Answer", name="cellar", floor=-1)]
+
+    async def resumed(events: Sequence[Event]) -> tuple[Any, Sequence[str]]:
+        kept = Session("s1", MemoryJournal())
+        await kept.journal.append(kept.id, 0, await kept.journal.take_over(kept.id), events)
+        agent, model = agent_of(script)
+        result = await agent.resume(kept, output=Place, is_output_only=only)
+        return result.output, sorted({tool.name for request in model.requests for tool in request.tools})
+
+    async def story() -> list[tuple[Any, Sequence[str]]]:
+        whole = (await agent_of(script)[0].run("go", output=Place, is_output_only=only)).session
+        events = await whole.journal.read(whole.id)
+        return [await resumed(events[:cut]) for cut in range(3, len(events) - 1)]
+
+    outcomes = go(story())
+    assert len(outcomes) > 9
+    assert [output for output, _ in outcomes] == [Place(name="cellar", floor=-1)] * len(outcomes)
+    assert all(offered in ([], ["Answer"]) for _, offered in outcomes) is only
+
+
+def test_a_typed_run_that_waits_goes_on_to_an_answer_of_its_type() -> None:
+    watching = Watching(RoundDecision.pause("Which house?"))
+
+    async def story() -> Any:
+        agent, _ = agent_of(["I ask", call("Answer", name="cellar", floor=-1)])
+        options = RunOptions(strategies=[watching])
+        waits = await agent.run("go", options, output=Place)
+        return (await agent.resume(waits.session, options, answer="ours", output=Place)).output
+
+    assert go(story()) == Place(name="cellar", floor=-1)

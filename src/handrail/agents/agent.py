@@ -84,16 +84,26 @@ class Agent(Struct, frozen=True, kw_only=True):
         return launch(self, Prompt(content), options, session=session, output=wanted)
 
     def resume(
-        self, session: Session, options: RunOptions | None = None, *, answer: str | None = None, output: Any = None
+        self,
+        session: Session,
+        options: RunOptions | None = None,
+        *,
+        answer: str | None = None,
+        output: Any = None,
+        is_output_only: bool = False,
     ) -> Run:
         """Go on with the run of ``session`` that is open, or with one that waits, given the ``answer`` to its question.
 
-        An open run keeps the bounds it was started with. Awaiting it raises ``NotStartable`` where there is no such
-        run, and ``UnknownName`` where it needs a strategy that was not passed again.
+        An open run keeps the bounds it was started with; ``output`` and ``is_output_only`` are to be given again.
+        Awaiting it raises ``NotStartable`` where there is no such run, and ``UnknownName`` where it needs a strategy
+        that was not passed again.
         """
+        options = options or RunOptions()
         wanted = None if output is None else output_of(output)
+        if wanted is not None:
+            options = _typed(options, is_output_only)
         opening = Resume() if answer is None else Answered(answer)
-        return launch(self, opening, options or RunOptions(), session=session, output=wanted)
+        return launch(self, opening, options, session=session, output=wanted)
 
     def run_sync(self, prompt: Content, options: RunOptions | None = None, **more: Any) -> RunResult:
         """``run`` for programs without a loop; ``RuntimeError`` inside one."""
@@ -107,5 +117,6 @@ class Agent(Struct, frozen=True, kw_only=True):
 def _typed(options: RunOptions, is_output_only: bool) -> RunOptions:
     """``options`` for a run that must end with a typed answer."""
     if is_output_only:
-        return replace(options, tools=(ANSWER,), tool_choice=ANSWER)
+        options = replace(options, tools=(ANSWER,), tool_choice=ANSWER)
+    # Also where the tool is forced: not every server heeds that.
     return replace(options, strategies=(*options.strategies, RequireTool(ANSWER)))

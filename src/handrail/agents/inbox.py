@@ -10,6 +10,7 @@ from handrail import jsonio
 from handrail.agents.asks import Asks
 from handrail.agents.containment import spellable
 from handrail.agents.steering import OVER, Mailbox
+from handrail.agents.taint import taint_of_input
 from handrail.agents.work import Activity
 from handrail.agents.writer import Writer
 from handrail.errors import StoreError
@@ -26,6 +27,7 @@ from handrail.journal.events import (
     Known,
     PauseRequested,
     ResumeRequested,
+    TaintRaised,
 )
 from handrail.journal.port import Entry, Wakes
 from handrail.journal.state import open_ask
@@ -131,7 +133,7 @@ class Inbox:
         def bodies() -> tuple[Known, ...]:
             why = self._why_refused(entry)
             if why is None:
-                return (entry.body, *self._edit(entry.body))
+                return (entry.body, *self._edit(entry.body), *self._brought_in(entry))
             refused.append(why)
             return (EntryRefused(why),)
 
@@ -141,6 +143,14 @@ class Inbox:
         elif not isinstance(entry.body, InputReceived):
             run = self._writer.state.run
             self._mailbox.settle(entry.key, round=0 if run is None else run.spent.rounds)
+
+    def _brought_in(self, entry: Entry) -> tuple[Known, ...]:
+        """What a message brings into the conversation besides its words."""
+        known = self._writer.state.taint
+        if not isinstance(entry.body, InputReceived) or known is None:
+            return ()
+        taint = taint_of_input(known, entry.body.content, entry.by)
+        return () if taint == known else (TaintRaised(taint, "what was sent to the run"),)
 
     def _why_refused(self, entry: Entry) -> str | None:
         body, state = entry.body, self._writer.state

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from handrail.agents.options import RunOptions
 from handrail.agents.staging import Frozen
-from handrail.agents.taint import CLEAN, taint_of_prompt
+from handrail.agents.taint import CLEAN, taint_of_input
 from handrail.agents.writer import Said, Writer
 from handrail.clock import Clock
 from handrail.errors import JournalError
@@ -118,7 +118,7 @@ def _run_started(started: Started, options: RunOptions, continues: str | None = 
 
 def _prompted(opening: Prompt, started: Started, options: RunOptions) -> list[Said]:
     said = _run_started(started, options)
-    taint = started.taint | taint_of_prompt(CLEAN, opening.content)
+    taint = started.taint | taint_of_input(CLEAN, opening.content, options.by)
     if taint != CLEAN:
         said.append((ev.TaintRaised(taint, "what the run was given"), HOST))
     said.append((ev.PromptGiven(opening.content), options.by))

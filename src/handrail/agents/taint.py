@@ -13,6 +13,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from handrail.agents.tool import ToolOutput
+from handrail.journal.vocabulary import Actor, ActorKind
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Block, Image, Refusal, RefusalKind, Taint
 
@@ -63,9 +64,13 @@ def taint_after(conversation: Taint, traits: ToolTraits, output: ToolOutput) -> 
     return conversation | brought
 
 
-def taint_of_prompt(conversation: Taint, blocks: Iterable[Block]) -> Taint:
-    """The taint once a person's ``blocks`` are part of the conversation: an attached picture is private data."""
-    return conversation | Taint(private=any(isinstance(block, Image) for block in blocks))
+def taint_of_input(conversation: Taint, blocks: Iterable[Block], by: Actor) -> Taint:
+    """The taint once ``blocks`` that ``by`` put in are part of the conversation.
+
+    An attached picture is private data; what a peer says are words from outside.
+    """
+    is_private = any(isinstance(block, Image) for block in blocks)
+    return conversation | Taint(private=is_private, untrusted=by.kind is ActorKind.PEER)
 
 
 def turn_taint(conversation: Taint, batch: Iterable[ToolTraits]) -> Taint:
