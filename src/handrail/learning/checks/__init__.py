@@ -1,0 +1,1 @@
+"""Checks: what of a rule can be checked, as a declarative spec, over past sessions and in runs."""
