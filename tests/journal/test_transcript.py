@@ -116,6 +116,19 @@ def test_a_chosen_label_is_a_decision_and_typed_words_are_text_of_the_person() -
     )
 
 
+def test_an_edit_that_comes_with_the_choice_is_the_same_decision_as_one_that_is_asked_for() -> None:
+    point = {"point": "plan_approval", "prompt": "Approve?", "shown": "old"}
+    asks = ev.AskOpened(ask="q", kind=AskKind.POINT, options=("Edit",), effects={"Edit": "edit"}, **point)  # type: ignore
+    at_once = ev.AskClosed(ask="q", outcome=AskOutcome.ANSWERED, choice="Edit", before="old", after="new")
+    tape = asked(begin()).add(reply(), asks).add(at_once, by=PERSON)
+    wish = ev.AskClosed(ask="q", outcome=AskOutcome.ANSWERED, choice="Edit")
+    edit = ev.AskClosed(ask="e", outcome=AskOutcome.ANSWERED, before="old", after="new")
+    later = asked(begin()).add(reply(), asks).add(wish, by=PERSON)
+    later.add(ev.AskOpened(ask="e", kind=AskKind.EDIT, **point)).add(edit, by=PERSON)  # type: ignore[arg-type]
+    expected = Decision("Approve?", Author.PERSON, "Edit", before="old", after="new", effect="edit")
+    assert last(tape) == last(later) == (expected,)
+
+
 def test_silence_and_withdrawal_are_no_decisions_and_an_automatic_answer_is_the_hosts() -> None:
     rule = Actor(ActorKind.HOST, "unattended")
     for outcome, expected in (

@@ -299,7 +299,7 @@ class Projector:
         """An answer at an interaction point. The wish to edit and the edit, two questions, are one decision."""
         author = author_of(event.by)
         effect = None if body.choice is None else ask.effects.get(body.choice)
-        if ask.kind is AskKind.POINT and effect == "edit":
+        if ask.kind is AskKind.POINT and effect == "edit" and body.after is None:
             self._edits[ask.point or ""] = body
             return
         if ask.kind is AskKind.EDIT:
@@ -311,7 +311,8 @@ class Projector:
         if body.words is not None:
             self._ride(event, Text(body.words, author, via=Via.ANSWER))
         if body.words is None or (body.choice, body.comment) != (None, None):
-            self._ride(event, Decision(ask.prompt, author, body.choice, body.comment, effect=effect))
+            decision = Decision(ask.prompt, author, body.choice, body.comment, body.before, body.after, effect)
+            self._ride(event, decision)
 
     def edited(self, event: ev.Event, body: ev.DocumentEdited) -> None:
         if body.ask is None:
