@@ -210,7 +210,15 @@ def test_a_summary_from_before_the_stage_is_not_shown_to_one_that_begins_anew() 
     anew = TALK.model_copy(update={"since": "stage"})
     contents: Contents = {"conversation": (RegionEntry("They began.", key="results c2"),)}
     messages = [*rounds(7), prompt("build it")]
-    assert ["build it"] == said(view_of((anew,), contents, "", messages, SIZE, stage_from=15).messages)
+    (only,) = view_of((anew,), contents, "", messages, SIZE, stage_from=15).messages
+    assert prompt("build it") == only
+
+
+def test_the_newest_turn_of_a_conversation_is_never_summed_up() -> None:
+    few = Sliding(name="conversation", strategy="compact", max_items=1, count=10)
+    found = conversation_due(few, {}, rounds(3, size=400), SIZE, PRIVATE)
+    assert found is not None
+    assert "results c1" == found.through
 
 
 # The cascade

@@ -96,6 +96,14 @@ def test_a_log_makes_room_by_its_oldest_entries() -> None:
     assert (21, 30) == (made.tokens, made.budget_tokens)
 
 
+def test_what_was_written_now_stays_wherever_it_stands() -> None:
+    notes = Compacting(name="notes", max_tokens=40, admission=Admission.EVICT)
+    held = after(notes, Write("old", "a"), Append("one"), Append("two"))
+    made = changed(notes, held, Write("x" * 130, "a"), SIZE, Origin())
+    assert ["a", None] == [entry.key for entry in made.entries]
+    assert ["one"] == texts(made.dropped)
+
+
 # H 161
 @pytest.mark.parametrize(
     ("strategy", "kept"),
@@ -195,6 +203,18 @@ def test_open_items_never_leave_to_make_room() -> None:
     held = after(STEPS, AddItems(tuple("x" * 20 for _ in range(5))), MarkItems((2,)))
     with pytest.raises(RegionRefused, match="Add fewer items, or tick some off"):
         changed(STEPS, held, AddItems(("y" * 60,)), SIZE, Origin())
+
+
+def test_the_highest_number_never_leaves_to_make_room_for_a_note() -> None:
+    tight = Checklist(name="steps", max_tokens=20)
+    held = after(tight, AddItems(("a", "b" * 20)), MarkItems((2,)))
+    with pytest.raises(RegionRefused, match="would hold about"):
+        changed(tight, held, NoteItem(1, "n" * 40), SIZE, Origin())
+
+
+def test_a_note_brings_its_taint_to_its_item() -> None:
+    held = changed(STEPS, after(STEPS, AddItems(("a",))), NoteItem(1, "secret"), SIZE, Origin(PRIVATE)).entries
+    assert PRIVATE == taint_of(held)
 
 
 def test_items_are_ticked_off_opened_again_and_noted_on() -> None:
