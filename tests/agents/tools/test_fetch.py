@@ -41,6 +41,11 @@ PAGES: dict[str, tuple[int, dict[str, str], bytes]] = {
         gzip.compress(b"x" * (20 * 1024 * 1024)),
     ),
     "/false": (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, b"plain"),
+    "/marked": (200, {"Content-Type": "text/html"}, b"<p>One</p><![if !odd]><p>two</p><![endif]>"),
+    "/unmarked": (200, {"Content-Type": "text/html"}, b"<p>One</p><![odd x]><p>two</p>"),
+    "/idna": (200, {"Content-Type": "text/plain; charset=idna"}, b"caf\xc3\xa9"),
+    "/punycode": (200, {"Content-Type": "text/plain; charset=punycode"}, b"caf\xc3\xa9"),
+    "/tangled": (200, {"Content-Type": "text/html"}, b"<a " * 100_000),
     "/query?q=a%20b": (200, {"Content-Type": "text/plain"}, b"asked"),
 }
 
@@ -103,12 +108,22 @@ def _fetch(url: str) -> ToolOutput:
         ("/html", "## Head\n\nOne two"),
         ("/query?q=a b", "asked"),
         ("/packed", "unpacked"),
+        ("/marked", "One\n\ntwo"),
+        ("/unmarked", "One\n\ntwo"),
+        ("/idna", "café"),
+        ("/punycode", "café"),
     ],
 )
 def test_a_page_comes_as_text_and_counts_as_a_strangers_words(site: str, path: str, text: str) -> None:
     got = _fetch(site + path)
     assert got.content == f"[{site}{path} answered 200]\n{text}"
     assert (got.is_external, got.is_error) == (True, False)
+
+
+def test_a_page_that_takes_the_reader_for_ever_is_given_up(site: str) -> None:
+    got = output(fetch_tool(reaches_private=True, reading_s=0.1), url=f"{site}/tangled")
+    assert (got.is_error, got.is_external) == (True, True)
+    assert got.content == "the page could not be read as HTML: it took longer than 0.1 seconds"
 
 
 def test_an_error_page_is_an_error_and_still_a_strangers_words(site: str) -> None:

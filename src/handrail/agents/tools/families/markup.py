@@ -1,8 +1,13 @@
-"""The words of an HTML page, for reading."""
+"""The words of an HTML page, for reading; and as a program of its own, from standard input to standard output.
+
+A page can be written so that the parser takes hours over a few kilobytes, and nothing stops it from within, so what
+comes from outside is read in a child process, which can be killed. It needs the standard library alone.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from html.parser import HTMLParser
 
 _SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head"})
@@ -28,6 +33,13 @@ class _Reader(HTMLParser):
         self.parts: list[str] = []
         self._silent: list[str] = []
         self._targets: list[str | None] = []
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Pages may hold sections that HTML does not know, such as Word's; they are no words either."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _SILENT:
@@ -57,3 +69,13 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._silent:
             self.parts.append(data.replace("\n", " "))
+
+
+def main() -> None:
+    """Read a page in UTF-8 and write its words."""
+    page = sys.stdin.buffer.read().decode("utf-8", "replace")
+    sys.stdout.buffer.write(text_of(page).encode("utf-8", "replace"))
+
+
+if __name__ == "__main__":
+    main()
