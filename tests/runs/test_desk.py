@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -578,7 +581,12 @@ said = (
 people = (ANN, BEN, Actor(ActorKind.PERSON), Actor(ActorKind.MODEL, "m"))
 acts = ("answer", "answer", "answer", "decline", "withdraw", "expire", "take", "count")
 keys = (None, None, "k1", "k2")
-moves = st.lists(st.tuples(*map(st.sampled_from, (acts, people, said, keys))), max_size=14)
+doors = (0, 1)
+moves = st.lists(st.tuples(*map(st.sampled_from, (acts, people, said, keys, doors))), max_size=14)
+
+
+def _opened(quorum: int, is_approval: bool) -> ev.AskOpened:
+    return APPROVAL if is_approval else replace(POINT, quorum=quorum, deadline=later(60))
 
 
 @settings(max_examples=150)
@@ -586,17 +594,30 @@ moves = st.lists(st.tuples(*map(st.sampled_from, (acts, people, said, keys))), m
 def test_whatever_is_sent_each_question_is_closed_once_by_the_winner_and_nothing_invalid_approves(
     sent: list[Any], quorum: int, is_approval: bool
 ) -> None:
-    opened = APPROVAL if is_approval else replace(POINT, quorum=quorum, deadline=later(60))
-    asyncio.run(_play(opened, sent))
-
-
-async def _play(opened: ev.AskOpened, sent: list[tuple[str, Actor, Reply, str | None]]) -> None:
     journal = MemoryJournal()
+    asyncio.run(_play(_opened(quorum, is_approval), sent, (journal, journal)))
+
+
+@settings(max_examples=30)
+@given(moves, st.sampled_from([1, 2]), st.booleans())
+def test_whatever_is_sent_through_two_doors_to_one_store_is_closed_once(
+    sent: list[Any], quorum: int, is_approval: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        doors = (FileJournal(Path(folder)), FileJournal(Path(folder)))
+        asyncio.run(_play(_opened(quorum, is_approval), sent, doors))
+
+
+async def _play(
+    opened: ev.AskOpened, sent: list[tuple[str, Actor, Reply, str | None, int]], doors: Sequence[JournalWithBoard]
+) -> None:
+    journal = doors[0]
     await wait(journal, opened)
-    desk = Desk(journal)
+    desks = [Desk(door) for door in doors]
     winners: set[int] = set()
     approvers: set[str | None] = set()
-    for what, by, reply, key in sent:
+    for what, by, reply, key, door in sent:
+        desk = desks[door]
         try:
             match what:
                 case "answer":
@@ -629,17 +650,50 @@ async def _play(opened: ev.AskOpened, sent: list[tuple[str, Actor, Reply, str | 
         assert not is_yes or end.outcome is AskOutcome.ANSWERED
 
 
-def test_two_processes_answer_through_one_folder_and_one_of_them_wins(tmp_path: Path) -> None:
-    async def story() -> tuple[int, list[str | None]]:
-        one, other = FileJournal(tmp_path), FileJournal(tmp_path)
-        await wait(one, POINT)
-        both = (Desk(one).answer("point-1", APPROVE, by=ANN), Desk(other).answer("point-1", ABORT, by=BEN))
-        ended = await asyncio.gather(*both, return_exceptions=True)
-        await take(one)
-        return sum(isinstance(end, AskTaken) for end in ended), [end.choice for end in await closings(other)]
+_ANSWERING = """
+import asyncio, sys
+from pathlib import Path
+from handrail import Actor, ActorKind
+from handrail.journal.port import AskTaken
+from handrail.runs.asks.replies import Reply
+from handrail.runs.desk import Desk
+from handrail.runs.journals.sqlite import SqliteJournal
 
-    lost, closed = go(story())
-    assert (1, 1) == (lost, len(closed))
+place, name, option = sys.argv[1:]
+journal = SqliteJournal(Path(place))
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    asyncio.run(Desk(journal, Actor(ActorKind.PERSON, name)).answer("point-1", Reply(option=option)))
+except AskTaken as problem:
+    print("lost to", problem.winner.by.name)
+else:
+    print("won")
+journal.close()
+"""
+
+
+def test_row_27_of_two_processes_that_answer_at_once_one_wins_and_the_other_is_told_who(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "journal.sqlite")
+    go(wait(journal, POINT))
+    told = {"ann": "approve", "ben": "abort"}
+    command = [sys.executable, "-c", _ANSWERING, str(tmp_path / "journal.sqlite")]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running = {name: subprocess.Popen([*command, name, option], **pipes) for name, option in told.items()}
+    for process in running.values():
+        assert process.stdout is not None and "ready\n" == process.stdout.readline()
+    for process in running.values():
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    ended = {name: process.communicate(timeout=20)[0].strip() for name, process in running.items()}
+    (winner,) = [name for name, line in ended.items() if line == "won"]
+    (loser,) = set(told) - {winner}
+    assert f"lost to {winner}" == ended[loser]
+    go(take(journal))
+    (closed,) = go(closings(journal))
+    assert told[winner] == str(closed.choice).lower()
+    journal.close()
 
 
 def test_the_kinds_of_questions_are_all_covered_here() -> None:
