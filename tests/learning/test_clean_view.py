@@ -151,7 +151,7 @@ def test_an_edit_keeps_the_persons_comment_and_nothing_of_the_edited_text() -> N
 
 def test_an_option_that_others_wrote_is_withheld() -> None:
     clean = one(user("go"), agent("plan"), user(chose("plan", "Revise, says the page"))).user_evidence_only()
-    assert clean.text == "[sent back or ended without words; the option chosen is withheld]"
+    assert clean.text == "[sent back, changed or ended without words; what was chosen or written is withheld]"
 
 
 def test_record_and_branch_ids_do_not_survive_but_the_moments_own_id_does() -> None:

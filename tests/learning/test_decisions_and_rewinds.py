@@ -61,6 +61,26 @@ def test_an_option_that_sends_nothing_back_is_no_moment(label: str | None) -> No
     assert find_interventions(session(user("go"), agent("plan"), user(chose("plan", label)))) == ()
 
 
+@pytest.mark.parametrize(
+    ("choice", "effect", "text"),
+    [("Noch einmal", "revise", "Noch einmal"), ("Weg damit", "abort", "Weg damit"), ("Ändern", "edit", "- old\n+ new")],
+)
+def test_at_a_point_a_revise_an_edit_and_an_abort_are_revisions_whatever_their_labels_say(
+    choice: str, effect: str, text: str
+) -> None:
+    texts = ("old", "new") if effect == "edit" else (None, None)
+    decision = Decision("Approve?", Author.PERSON, choice, before=texts[0], after=texts[1], effect=effect)
+    (moment,) = find_interventions(session(user("go"), agent("plan"), user(decision), agent("ok")))
+    assert (moment.trigger, moment.text, moment.words) == (Trigger.REVISION, text, "")
+    assert "new" not in moment.user_evidence_only().text
+
+
+@pytest.mark.parametrize("effect", ["approve", "skip"])
+def test_at_a_point_what_approves_is_no_moment_whatever_its_label_says(effect: str) -> None:
+    decision = Decision("Approve?", Author.PERSON, "Stop reviewing and go", effect=effect)
+    assert find_interventions(session(user("go"), agent("plan"), user(decision))) == ()
+
+
 def test_a_comment_makes_even_an_approval_a_revision() -> None:
     (moment,) = find_interventions(
         session(user("go"), agent("plan"), user(chose("plan", "Approve", comment="but fast")))

@@ -17,6 +17,9 @@ _SENDS_BACK = frozenset(
 )
 """First words of an option that is no yes; points and approvals are written with labels like these."""
 
+_REVISING = frozenset({"revise", "edit", "abort"})
+"""What an option of an interaction point does that is no yes."""
+
 
 class Event(NamedTuple):
     """What happened once. ``at`` is the message the act stands in, ``block`` its block there.
@@ -97,9 +100,11 @@ def _decisions(gap: Gap, words: list[Words]) -> tuple[list[Event], list[Words]]:
         comment = (decision.comment or "").strip()
         if _is_edit(decision):
             shown = _difference(decision.before or "", decision.after or "")
-            event = _decided(Trigger.EDIT, act, comment, shown, "the person edited what was shown")
+            # At an interaction point an edit is one way to send back what was shown; elsewhere it is an act of its own.
+            trigger = Trigger.EDIT if decision.effect is None else Trigger.REVISION
+            event = _decided(trigger, act, comment, shown, "the person edited what was shown")
             event = event._replace(calls=(decision.ask,))
-        elif comment or _sends_back(decision.choice):
+        elif comment or _sends_back(decision):
             why = "the person did not simply say yes"
             event = _decided(Trigger.REVISION, act, comment, decision.choice or "", why)
             if not comment:
@@ -124,8 +129,11 @@ def _is_edit(decision: Decision) -> bool:
     return decision.before is not None and decision.after is not None and decision.before != decision.after
 
 
-def _sends_back(choice: str | None) -> bool:
-    """Whether an option says no; dashes and white space after its first word do not matter."""
+def _sends_back(decision: Decision) -> bool:
+    """Whether an option says no: by what it does where that is known, else by its first word."""
+    if decision.effect is not None:
+        return decision.effect in _REVISING
+    choice = decision.choice
     first = "".join(char if char.isalnum() else " " for char in (choice or "").casefold()).split()
     return bool(first) and first[0] in _SENDS_BACK
 

@@ -43,7 +43,7 @@ _WORDLESS = {
     Trigger.DENIAL: "[refused without words; what was refused is withheld]",
     Trigger.INTERRUPT: "[stopped without words]",
     Trigger.EDIT: "[edited; the edit is withheld, for it is mixed with words that are not the person's]",
-    Trigger.REVISION: "[sent back or ended without words; the option chosen is withheld]",
+    Trigger.REVISION: "[sent back, changed or ended without words; what was chosen or written is withheld]",
 }
 _NO_WORDS = "[no words]"
 
