@@ -88,7 +88,8 @@ class Driver:
             while self._goes_on():
                 await self._step()
         except asyncio.CancelledError:
-            await _whole(self._commit_cancelled())
+            if not self._activity.is_let_go:
+                await _whole(self._commit_cancelled())
             raise
         finally:
             await self._abandon()
@@ -292,7 +293,8 @@ class Driver:
 
     async def _abandon(self) -> None:
         """End what still runs after something went wrong: that is raised already, and theirs follow from it."""
-        self._activity.cut("the run broke off")
+        if self._flying:
+            self._activity.let_go("the run broke off")
         await asyncio.gather(*(task for _, task in self._flying), return_exceptions=True)
         self._flying.clear()
 

@@ -102,12 +102,12 @@ class _Launched:
         also = None if given.stages is None else given.stages.take
         self._writer = Writer(given.session.journal, given.session.id, given.clock, also)
         self._feed = Feed()
-        self._activity = Activity()
+        self._activity = Activity(given.family.is_let_go)
         self._mailbox = Mailbox(given.session.journal, given.session.id, lambda entry: self._inbox.heard(entry))
         self._inbox = Inbox(self._writer, self._mailbox, self._activity, given.options.max_queued)
         self._is_parked = False
         task = asyncio.get_running_loop().create_task(self._carry())
-        self.handle = Run(ids.new_uuid7(given.clock), given.session, self._feed, self._mailbox, task)
+        self.handle = Run(ids.new_uuid7(given.clock), given.session, self._feed, self._mailbox, self._activity, task)
 
     async def _carry(self) -> RunResult:
         with ExitStack() as held:
@@ -208,7 +208,7 @@ class _Launched:
         agent, family = staged.agent, given.family
         purse = Pool(max_tokens=state.limits.max_tokens, max_cost=state.limits.max_cost)
         purse.charge(state.spent.tokens, state.spent.cost)
-        spawner = Spawner(_start_child, self._writer, self._feed, staged.options)
+        spawner = Spawner(_start_child, self._writer, self._feed, staged.options, self._activity)
         work = Work(
             model=agent.model,
             models={model.info.name: model for model in (*agent.models, *staged.fallbacks, agent.model)},
@@ -257,5 +257,5 @@ def _shipped(name: str) -> Enlisted:
         raise UnknownName(f"the run needs the strategy {name!r}", hint="pass it again to go on") from problem
 
 
-def _start_child(agent: Agent, opening: Opening, options: RunOptions, family: Family) -> Run:
-    return launch(agent, opening, options, family=family)
+def _start_child(agent: Agent, opening: Opening, options: RunOptions, session: Session, family: Family) -> Run:
+    return launch(agent, opening, options, session=session, family=family)

@@ -11,11 +11,12 @@ from msgspec import Struct
 
 from handrail import ids
 from handrail.agents.approval import PERSON
+from handrail.agents.cancellation import end
 from handrail.agents.content import Content, blocks_of
 from handrail.agents.opening import HOST
 from handrail.agents.result import RunResult, Session
 from handrail.agents.steering import Mailbox, Receipt
-from handrail.agents.work import Progress
+from handrail.agents.work import Activity, Progress
 from handrail.journal.events import (
     CancelRequested,
     Event,
@@ -87,11 +88,20 @@ class Run:
     a program that uses them says so with ``by``.
     """
 
-    def __init__(self, id: str, session: Session, feed: Feed, mailbox: Mailbox, task: asyncio.Task[RunResult]) -> None:
+    def __init__(
+        self,
+        id: str,
+        session: Session,
+        feed: Feed,
+        mailbox: Mailbox,
+        activity: Activity,
+        task: asyncio.Task[RunResult],
+    ) -> None:
         self.id = id
         self.session = session
         self._feed = feed
         self._mailbox = mailbox
+        self._activity = activity
         self._task = task
         # A failure is recorded as the end of the run; who only watches need not be told a second time.
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -106,7 +116,9 @@ class Run:
         try:
             return await asyncio.shield(self._task)
         except asyncio.CancelledError:
-            if not self._task.done():
+            if self._activity.is_let_go:
+                await end(self._task)
+            elif not self._task.done():
                 await self._ended_by(self.cancel("the task was cancelled", by=HOST))
             raise
 

@@ -47,6 +47,8 @@ def spawn_tool(agents: Agent | Mapping[str, Agent], *, bounds: RunOptions = BOUN
         check=problems,
         traits=_traits(known.values()),
         is_parallel=True,
+        # Run again, it goes on with the agent it had started.
+        is_twice_safe=True,
     )
 
 

@@ -7,21 +7,24 @@ what it asks reaches the same people. It is cancelled with the call, and strateg
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from handrail import ids
 from handrail.agents.asks import BOTH
 from handrail.agents.boundary import remaining
 from handrail.agents.content import blocks_of
 from handrail.agents.opening import Opening, Prompt
 from handrail.agents.options import RunOptions
 from handrail.agents.paging import SharedShelf
-from handrail.agents.result import RunFailed, RunResult
+from handrail.agents.rejoining import Earlier, Standing, earlier_children, result_of_ended, standing_of
+from handrail.agents.result import RunFailed, RunResult, Session
 from handrail.agents.run import Feed, Relayed, Run
 from handrail.agents.tool import ToolError
-from handrail.agents.work import Family, Work
+from handrail.agents.work import Activity, Family, Work
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
 from handrail.journal.state import RunState
@@ -37,62 +40,89 @@ MAX_DEPTH = 2
 BOUNDS = RunOptions(max_rounds=30)
 """What a sub-agent may do where nothing else is said."""
 
-Start = Callable[["Agent", Opening, RunOptions, Family], Run]
+Start = Callable[["Agent", Opening, RunOptions, Session, Family], Run]
 
 
 class Spawner:
     """Starts the sub-agents of one run."""
 
-    def __init__(self, start: Start, writer: Writer, feed: Feed, options: RunOptions) -> None:
+    def __init__(self, start: Start, writer: Writer, feed: Feed, options: RunOptions, activity: Activity) -> None:
         self._start = start
         self._writer = writer
         self._feed = feed
         self._options = options
+        self._activity = activity
+        self._started: Counter[str] = Counter()
         self.work: Work | None = None
 
     async def spawn(self, call: str, agent: Agent, prompt: str, bounds: RunOptions = BOUNDS) -> RunResult:
         """Run ``agent`` with ``prompt`` for ``call``, within ``bounds`` and within what is left here.
 
-        ``ToolError`` where none may be started, and for a sub-agent that failed.
+        Where the driver died that ran the call before, the sub-agent it had started is gone on with. ``ToolError``
+        where none may be started, and for a sub-agent that failed.
         """
         run, work = self._writer.state.run, self.work
         if run is None or work is None:
             raise ToolError("the run is over")
-        if work.place.depth >= MAX_DEPTH:
-            raise ToolError(f"no further agent can be started: {MAX_DEPTH} stand one under the other already")
-        left = remaining(run)
-        if left.tokens == 0 or left.cost == 0 or left.seconds == 0:
-            raise ToolError("no further agent can be started: nothing is left of what this run may spend")
-        by = Actor(ActorKind.MODEL, work.place.agent)
-        content = blocks_of(prompt, Author.MODEL, Via.PROMPT, work.place.agent)
         name = agent.name or "agent"
-        family = Family(
+        earlier = await self._earlier(run, call)
+        if earlier is None:
+            _check_room(run, work)
+            child = Session(ids.new_uuid7(work.clock), self._writer.journal)
+            # Before it begins: a sub-agent that nobody knows of could not be gone on with.
+            await self._writer.record(ev.ChildSpawned(child=child.id, call=call, agent=name))
+        else:
+            child = Session(earlier.session, self._writer.journal)
+        options = self._child_options(run, work, bounds, Actor(ActorKind.MODEL, work.place.agent))
+        if options.shelf is not None:
+            options = replace(options, shelf=SharedShelf(options.shelf, call))
+        prompted = Prompt(blocks_of(prompt, Author.MODEL, Via.PROMPT, work.place.agent))
+        standing = Standing(opening=prompted) if earlier is None else await standing_of(child, prompted)
+        is_counted = earlier is not None and earlier.is_counted
+        if not is_counted:
+            work.purse.charge(standing.spent.tokens, standing.spent.cost)
+        try:
+            if standing.opening is None:
+                result = await result_of_ended(child, standing.spent, work.clock)
+            else:
+                family = self._family(work, name, call)
+                result = await self._outcome(self._start(agent, standing.opening, options, child, family))
+        except RunFailed as problem:
+            await self._ended(problem.result, is_counted)
+            raise ToolError(f"the agent {name} failed: {problem}", is_external=True) from problem
+        await self._ended(result, is_counted)
+        return result
+
+    async def _earlier(self, run: RunState, call: str) -> Earlier | None:
+        """The sub-agent that this call had started in the same place when its driver died."""
+        nth = self._started[call]
+        self._started[call] += 1
+        if all(one.call != call or one.attempts < 2 for one in run.calls):
+            return None
+        known = await earlier_children(Session(self._writer.session, self._writer.journal), call)
+        return known[nth] if nth < len(known) else None
+
+    def _family(self, work: Work, name: str, call: str) -> Family:
+        return Family(
             origin=(*work.origin, name),
             parent=Parent(session=self._writer.session, kind="subagent", at=call),
             depth=work.place.depth + 1,
             # What its prompt was made of may have come from anywhere this conversation has been.
             taint=self._writer.state.taint or BOTH,
+            is_let_go=lambda: self._activity.is_let_go,
         )
-        options = self._child_options(run, work, bounds, by)
-        if options.shelf is not None:
-            options = replace(options, shelf=SharedShelf(options.shelf, call))
-        child = self._start(agent, Prompt(content), options, family)
-        await self._writer.record(ev.ChildSpawned(child=child.session.id, call=call, agent=name))
+
+    async def _outcome(self, child: Run) -> RunResult:
         relay = asyncio.get_running_loop().create_task(self._relay(child))
         try:
-            result = await child
-        except RunFailed as problem:
-            await self._ended(child, problem.result)
-            raise ToolError(f"the agent {name} failed: {problem}", is_external=True) from problem
+            return await child
         except asyncio.CancelledError:
-            # It has committed by now; what it spent stands in its own journal and was charged as it was spent.
+            # It has committed by now, unless it was let go; what it spent was charged as it was spent.
             if child.last_result is not None:
-                await self._ended(child, child.last_result)
+                await self._ended(child.last_result, False)
             raise
         finally:
             await relay
-        await self._ended(child, result)
-        return result
 
     def _child_options(self, run: RunState, work: Work, own: RunOptions, by: Actor) -> RunOptions:
         limits = run.limits
@@ -115,6 +145,8 @@ class Spawner:
             tools=None,
             tool_choice=None,
             title=None,
+            # Its call waits for it in this process.
+            parks=False,
         )
 
     async def _relay(self, child: Run) -> None:
@@ -124,12 +156,12 @@ class Spawner:
             else:
                 self._feed.show(Relayed((child.session.id,), item))
 
-    async def _ended(self, child: Run, result: RunResult) -> None:
-        if self._writer.state.run is None:
+    async def _ended(self, result: RunResult, is_counted: bool) -> None:
+        if self._writer.state.run is None or is_counted:
             return
         await self._writer.record(
             ev.ChildEnded(
-                child=child.session.id,
+                child=result.session.id,
                 reason=result.end_reason,
                 tokens=result.tokens,
                 cost=result.cost or 0.0,
@@ -137,6 +169,15 @@ class Spawner:
                 is_unpriced=result.cost is None,
             )
         )
+
+
+def _check_room(run: RunState, work: Work) -> None:
+    """``ToolError`` where no further sub-agent may be started."""
+    if work.place.depth >= MAX_DEPTH:
+        raise ToolError(f"no further agent can be started: {MAX_DEPTH} stand one under the other already")
+    left = remaining(run)
+    if left.tokens == 0 or left.cost == 0 or left.seconds == 0:
+        raise ToolError("no further agent can be started: nothing is left of what this run may spend")
 
 
 def _tighter(one: Any, other: Any) -> Any:

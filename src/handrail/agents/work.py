@@ -26,16 +26,21 @@ class Progress(Struct, frozen=True):
     text: str
 
 
+def _never() -> bool:
+    return False
+
+
 class Family(Struct, frozen=True, kw_only=True):
     """Where a run stands among agents: the names from the root to it, the call that started it, how deep it is.
 
-    ``taint`` is what had entered the conversation that started it.
+    ``taint`` is what had entered the conversation that started it. ``is_let_go`` says whether that one broke off.
     """
 
     origin: tuple[str, ...] = ()
     parent: Parent | None = None
     depth: int = 0
     taint: Taint = Taint()
+    is_let_go: Callable[[], bool] = _never
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -78,13 +83,26 @@ def offered_names(work: Work, adjustment: Adjustment) -> tuple[str, ...]:
 class Activity:
     """The token of what is being done now. Cut, it ends that; what comes next stands under a fresh one.
 
-    ``run`` is cancelled when the whole run is to end now.
+    ``run`` is cancelled when the whole run is to end now. Once it ``is_let_go``, because this process can go on with
+    it no more or not with the run that started it, what ends does so without a word in the journal, as if the process
+    had died: somebody else may go on with it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_let_go_above: Callable[[], bool] = _never) -> None:
+        self._is_let_go = False
+        self._is_let_go_above = is_let_go_above
         self.run = CancellationToken()
         self._now = self.run.child()
         self._cut_by = 0
+
+    @property
+    def is_let_go(self) -> bool:
+        return self._is_let_go or self._is_let_go_above()
+
+    def let_go(self, reason: str) -> None:
+        """End what is being done, here and below; nothing more is recorded of it."""
+        self._is_let_go = True
+        self._now.cancel(reason)
 
     def cut(self, reason: str, entry: int = 0) -> None:
         """End what is being done. ``entry`` is the inbox entry that wishes it."""
