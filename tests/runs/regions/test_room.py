@@ -9,6 +9,7 @@ from handrail.runs.regions.cascade import relieved
 from handrail.runs.regions.contents import Contents, is_empty, missing, taint_of, taint_of_all, text_of
 from handrail.runs.regions.size import Estimate, Size, calibrated, size_bytes
 from handrail.runs.regions.summing import Due, conversation_due, due, request_of, summary_of, summed
+from handrail.runs.regions.upkeep import Upkeep, upkeep_of
 from handrail.runs.regions.view import view_of
 from handrail.transcripts.model import Taint, Text
 
@@ -29,7 +30,7 @@ from .build import (
     after,
     texts,
 )
-from .talk import prompt, rounds, said
+from .talk import call, prompt, results, rounds, said
 
 # Estimates
 
@@ -214,6 +215,18 @@ def test_a_summary_from_before_the_stage_is_not_shown_to_one_that_begins_anew() 
     assert prompt("build it") == only
 
 
+def test_a_stage_that_begins_anew_has_only_its_own_turns_summed_up() -> None:
+    anew = TALK.model_copy(update={"since": "stage"})
+    contents: Contents = {"conversation": (RegionEntry("They began.", key="results c2"),)}
+    messages = [*rounds(9, size=400), prompt("build it")]
+    for at in range(6):
+        assert None is conversation_due(anew, contents, messages, SIZE, PRIVATE, stage_from=19)
+        messages += [call(f"s{at}"), results(f"s{at}", size=400)]
+    found = conversation_due(anew, contents, messages, SIZE, PRIVATE, stage_from=19)
+    assert found is not None
+    assert ("results s2", False, True) == (found.through, "They began." in found.text, "build it" in found.text)
+
+
 def test_the_newest_turn_of_a_conversation_is_never_summed_up() -> None:
     few = Sliding(name="conversation", strategy="compact", max_items=1, count=10)
     found = conversation_due(few, {}, rounds(3, size=400), SIZE, PRIVATE)
@@ -264,3 +277,39 @@ def test_without_a_known_window_nothing_is_full() -> None:
 def test_the_view_of_the_conversation_is_no_log() -> None:
     held: Contents = {"conversation": (RegionEntry("a", key="x"), RegionEntry("b", key="y"))}
     assert {} == relieved((Sliding(name="conversation"),), held, SIZE, 9_999).changed
+
+
+# Upkeep
+
+
+def kept_up(held: Contents, *, talk: Sliding, calls: int = 1, window: int = 10_000, tried: str = "") -> Upkeep:
+    """The upkeep of a stage that sees a log, notes and ``talk``, in which ``calls`` calls were made."""
+    size, visible = Size(window=window, estimate=Estimate(4.0)), (LOG, NOTES, talk)
+    messages = rounds(calls, size=400)
+    view = view_of(visible, held, "", messages, size)
+    return upkeep_of(visible, held, messages, view, size, PRIVATE, passed_over=frozenset(filter(None, [tried])))
+
+
+PLAIN = Sliding(name="conversation", max_items=1_000)
+
+
+def test_where_there_is_room_and_nothing_is_due_there_is_nothing_to_do() -> None:
+    assert Upkeep() == kept_up({"notes": notes(5), "log": after(LOG, Append("a"))}, talk=PLAIN)
+
+
+def test_what_is_due_is_asked_for_and_what_was_in_vain_is_not_asked_for_again() -> None:
+    assert ["notes"] == [found.region for found in kept_up({"notes": notes(6)}, talk=PLAIN).dues]
+    assert () == kept_up({"notes": notes(6)}, talk=PLAIN, tried="notes").dues
+    assert ["conversation"] == [found.region for found in kept_up({}, talk=TALK, calls=7).dues]
+    assert () == kept_up({}, talk=TALK, calls=7, tried="conversation").dues
+
+
+def test_a_conversation_that_the_window_has_no_room_for_is_a_reason_to_make_some() -> None:
+    held: Contents = {"log": after(LOG, *(Append("x" * 396) for _ in range(5))), "notes": notes(4)}
+    roomy = PLAIN.model_copy(update={"max_tokens": 1_000})
+    assert Upkeep() == kept_up(held, talk=roomy, calls=3, window=2_000)
+    crowded = kept_up(held, talk=roomy, calls=20, window=1_700)
+    assert [("log", True)] == [(name, 0 < len(left) < 5) for name, left in crowded.changed.items()]
+    assert () == crowded.dues
+    tight = kept_up(held, talk=roomy, calls=20, window=1_200)
+    assert (1, ["notes"]) == (len(tight.changed["log"]), [found.region for found in tight.dues])

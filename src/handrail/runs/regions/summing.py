@@ -18,7 +18,7 @@ from handrail.runs.regions.blocks import guarded, render_body, tokens_of
 from handrail.runs.regions.contents import Contents, taint_of
 from handrail.runs.regions.drafts import Origin
 from handrail.runs.regions.size import Size
-from handrail.runs.regions.turns import covered_turns, turns_of
+from handrail.runs.regions.turns import covered_turns, turns_before, turns_of
 from handrail.transcripts.model import Author, Message, Meta, Taint, Text, Transcript
 from handrail.transcripts.text import render_text
 
@@ -80,23 +80,25 @@ def _due(region: Region, covered: tuple[RegionEntry, ...], size: Size, instructi
 
 
 def conversation_due(
-    region: Sliding, contents: Contents, messages: Sequence[Message], size: Size, taint: Taint
+    region: Sliding, contents: Contents, messages: Sequence[Message], size: Size, taint: Taint, *, stage_from: int = 0
 ) -> Due | None:
     """What of the conversation is to be summed up: its ``count`` oldest turns, once there are too many in sight.
 
-    ``taint`` is the conversation's.
+    ``taint`` is the conversation's, ``stage_from`` the message that the stage began with.
     """
     entries = contents.get(CONVERSATION, ())
     turns = turns_of(messages)
+    begun = turns_before(turns, stage_from) if region.since == "stage" else 0
     covered = covered_turns(entries, messages, turns)
-    if region.strategy != "compact" or len(turns) - covered <= region.max_items:
+    first = max(covered, begun)
+    if region.strategy != "compact" or len(turns) - first <= region.max_items:
         return None
-    chosen = turns[covered : min(covered + region.count, len(turns) - 1)]
+    chosen = turns[first : min(first + region.count, len(turns) - 1)]
     through = messages[chosen[-1].end - 1].uid if chosen else ""
     if not through:
         return None
     body = tuple(messages[chosen[0].start : chosen[-1].end])
-    earlier = f"{entries[-1].text}\n\n" if covered else ""
+    earlier = f"{entries[-1].text}\n\n" if covered > begun else ""
     text = f"{earlier}{render_text(Transcript(Meta(), body), limit=_SHOWN_CHARACTERS)}"
     return Due(region=region.name, text=text, tokens=size.estimate.of(text), taint=taint, through=through)
 

@@ -137,6 +137,11 @@ def covered_turns(entries: Sequence[RegionEntry], messages: Sequence[Message], t
     return 0 if last is None else sum(turn.end <= last + 1 for turn in turns[:-1])
 
 
+def turns_before(turns: Sequence[Turn], index: int) -> int:
+    """How many of ``turns`` begin before message ``index``."""
+    return sum(turn.start < index for turn in turns)
+
+
 def turn_tokens(messages: Sequence[Message], turn: Turn, estimate: Estimate) -> int:
     """The tokens of ``turn`` as it is sent, roughly."""
     return sum(estimate.of_bytes(message_bytes(message)) for message in messages[turn.start : turn.end])

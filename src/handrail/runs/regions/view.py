@@ -19,6 +19,7 @@ from handrail.runs.regions.turns import (
     first_kept,
     message_bytes,
     turn_tokens,
+    turns_before,
     turns_of,
     without_orphans,
 )
@@ -43,7 +44,8 @@ class View(Struct, frozen=True, kw_only=True):
     """What is sent: ``instructions``, and ``messages`` that begin with a user's turn and hold no half of a call.
 
     ``turns`` is how many turns of the conversation there are, ``shown_turns`` how many of them are in ``messages``.
-    ``sent_bytes`` is the size of both, which the estimate of tokens is calibrated by.
+    ``sent_bytes`` is the size of both, which the estimate of tokens is calibrated by. ``claimed_tokens`` is what they
+    would come to if the conversation had all that its region declares: what the window ought to have room for.
     """
 
     instructions: str
@@ -51,6 +53,7 @@ class View(Struct, frozen=True, kw_only=True):
     turns: int
     shown_turns: int
     sent_bytes: int
+    claimed_tokens: int
 
 
 def view_of(
@@ -76,6 +79,7 @@ def view_of(
         turns=window.turns,
         shown_turns=window.shown,
         sent_bytes=sent,
+        claimed_tokens=size.estimate.of_bytes(sent) + window.lacking,
     )
 
 
@@ -109,9 +113,12 @@ def render_regions(visible: Sequence[Region], contents: Contents) -> str:
 
 
 class _Window(Struct, frozen=True):
+    """``lacking`` is how many tokens more it would show if the window had them."""
+
     messages: tuple[Message, ...]
     turns: int
     shown: int
+    lacking: int = 0
 
 
 def _conversation(
@@ -129,21 +136,19 @@ def _conversation(
     head, rest = _compacted(messages)
     turns = turns_of(rest)
     covered, notes = _summed(contents.get(CONVERSATION, ()), rest, turns)
-    begun = _turns_before(turns, stage_from - len(head)) if region.since == "stage" else 0
+    begun = turns_before(turns, stage_from - len(head)) if region.since == "stage" else 0
     open_turns = turns[max(covered, begun) :]
     notes = notes if covered > begun else ()
     tokens = [turn_tokens(rest, turn, size.estimate) for turn in open_turns]
-    first = first_kept(region, open_turns, tokens, conversation_budget(region, size, instructions))
+    budget = conversation_budget(region, size, instructions)
+    first = first_kept(region, open_turns, tokens, budget)
+    wanted = min(_declared(region, size) or 0, sum(tokens))
+    lacking = max(wanted - sum(tokens[first:]), 0) if budget < wanted else 0
     kept = open_turns[first:]
     shown = rest[kept[0].start :] if kept else ()
     if first:
         notes = (*notes, _LEFT_OUT)
-    return _Window(_begun((*head, *without_orphans(shown)), notes), len(turns), len(kept))
-
-
-def _turns_before(turns: Sequence[Turn], index: int) -> int:
-    """How many of ``turns`` begin before message ``index``."""
-    return sum(turn.start < index for turn in turns)
+    return _Window(_begun((*head, *without_orphans(shown)), notes), len(turns), len(kept), lacking)
 
 
 def _compacted(messages: Sequence[Message]) -> tuple[tuple[Message, ...], Sequence[Message]]:
@@ -154,7 +159,7 @@ def _compacted(messages: Sequence[Message]) -> tuple[tuple[Message, ...], Sequen
 
 def conversation_budget(region: Sliding, size: Size, instructions: str) -> int:
     """How many tokens of the conversation are shown: what the region declares, within what the window has left."""
-    declared = None if region.budget is None and region.max_tokens is None else region.budget_tokens(size.window)
+    declared = _declared(region, size)
     if size.window is None:
         return declared if declared is not None else UNBOUNDED
     room = max(int(size.window * (1 - RESERVED)) - size.estimate.of(instructions), 1)
@@ -162,6 +167,10 @@ def conversation_budget(region: Sliding, size: Size, instructions: str) -> int:
     step = max(size.window // _ROOM_STEPS, 1)
     stepped = room - room % step if room > step else room
     return stepped if declared is None else min(declared, stepped)
+
+
+def _declared(region: Sliding, size: Size) -> int | None:
+    return None if region.budget is None and region.max_tokens is None else region.budget_tokens(size.window)
 
 
 def _summed(
