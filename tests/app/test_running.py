@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 pytest.importorskip("pydantic")
 
-from handrail import Agent, Event, FileJournal, RoundDecision, RunOptions, RunResult, ScriptedModel
+from handrail import Agent, Approve, Event, FileJournal, RoundDecision, RunOptions, RunResult, ScriptedModel
 from handrail.agents.approval import ApprovalRequest
 from handrail.app import Machine, Order, open_machine, open_session, start_run
 from handrail.app.running import NothingToRun
@@ -134,6 +135,59 @@ def test_commands_get_no_key_of_a_model_but_those_that_are_passed(machine: Machi
         return str(asyncio.run(story()).transcript.body[2].content[0].content)  # type: ignore[union-attr]
 
     assert [printed(), printed("OPENAI_API_KEY")] == ["told\n", "keytold\n"]
+
+
+def _notices(machine: Machine, tmp_path: Path, **more: Any) -> tuple[str, ...]:
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps(["One.", "Two."]))
+    order = Order(**{"model": f"scripted:{path}", "workspace": tmp_path, "task": "look", **more})
+
+    async def story() -> tuple[str, ...]:
+        async with start_run(machine, order, {"HANDRAIL_CONFIG_DIR": "/nowhere", "PATH": ""}) as begun:
+            await begun.run
+            return begun.notices
+
+    return asyncio.run(story())
+
+
+def test_what_nobody_knows_of_a_copied_conversation_is_told_with_what_follows(tmp_path: Path) -> None:
+    simple = tmp_path / "simple.json"
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
+    simple.write_text(json.dumps({"messages": messages}))
+    machine = open_machine({"handrail": tmp_path / "sessions"}, only_given=True)
+    (told,) = _notices(machine, tmp_path, source=str(simple))
+    assert told.startswith("nobody recorded what was seen before")
+    assert _notices(machine, tmp_path, source=str(simple), sends="ask") == ()
+    assert _notices(machine, tmp_path) == ()
+
+
+def test_a_person_may_be_asked_about_what_else_would_be_refused(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Use tabs.")
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps([{"call": "Bash", "input": {"command": "echo ran"}}, "Done."]))
+    asked: list[str] = []
+
+    def approve(request: ApprovalRequest) -> Approve:
+        asked.append(request.why)
+        return Approve()
+
+    def result(sends: Literal["block", "ask"]) -> str:
+        order = Order(model=f"scripted:{path}", workspace=tmp_path, task="go", sends=sends)
+        environment = {"HANDRAIL_CONFIG_DIR": "/nowhere", "PATH": str(tmp_path)}
+        # Only the shell is found there, so that nothing confines it.
+        (tmp_path / "bash").unlink(missing_ok=True)
+        (tmp_path / "bash").symlink_to(str(shutil.which("bash")))
+
+        async def story() -> RunResult:
+            async with start_run(machine, order, environment, approver=approve) as begun:
+                return await begun.run
+
+        return str(asyncio.run(story()).transcript.body[2].content[0].content)  # type: ignore[union-attr]
+
+    assert "was not run" in result("block")
+    assert asked == []
+    assert result("ask") == "ran\n"
+    assert "sends data out" in asked[0]
 
 
 def test_a_run_that_nobody_watches_any_more_is_ended_and_kept(machine: Machine, tmp_path: Path) -> None:

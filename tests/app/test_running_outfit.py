@@ -72,8 +72,9 @@ def test_a_stranger_is_told_of_with_what_follows_and_what_lifts_it(tmp_path: Pat
     (told,) = _outfit(Wish(workspace=tmp_path), tmp_path).notices
     assert told == (
         f"{tmp_path}/AGENTS.md is a stranger's: what sends data out is refused once private data was read, and Bash,"
-        " which can do both, always; --trust vouches for this repository"
+        " which can do both, always; --trust vouches for this repository, --sends ask asks you instead"
     )
+    assert _outfit(Wish(workspace=tmp_path, sends="ask"), tmp_path).notices == ()
     assert _outfit(Wish(workspace=tmp_path, is_trusted=True), tmp_path).notices == ()
 
 

@@ -9,7 +9,7 @@ import typing
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ from handrail.agents.environment import handed_on
 from handrail.agents.hooks import Hook
 from handrail.agents.permissions import Policy, Rule, Verdict, is_glob, parse_rule
 from handrail.agents.strategies import strategy_names
+from handrail.agents.taint import Armed, TaintPolicy
 from handrail.agents.tool import Tool, by_name
 from handrail.agents.tools import built_in_tools, everyday_names
 from handrail.agents.tools.bash import shell_tool
@@ -72,6 +73,7 @@ class Outfit(Struct, frozen=True, kw_only=True):
 class Wish(Struct, frozen=True, kw_only=True):
     """What was asked for. ``allow`` holds ``TOOL``, ``TOOL:PATTERN`` or ``TOOL(field=pattern)``.
 
+    ``sends`` says what becomes of a call that could carry private data out once words from outside are there.
     ``strategies`` holds ``NAME`` or ``NAME:ARGUMENT``. ``is_read_only``: no tool that changes things or sends them
     out. ``is_trusted``: the person vouches for the repository.
     """
@@ -81,6 +83,7 @@ class Wish(Struct, frozen=True, kw_only=True):
     strategies: tuple[str, ...] = ()
     is_read_only: bool = False
     is_trusted: bool = False
+    sends: Literal["block", "ask", "allow"] = "block"
 
 
 @asynccontextmanager
@@ -107,14 +110,17 @@ async def fitted_out(
                 instructions=instructions(workspace),
                 tools=tuple(one for one in tools if not (wish.is_read_only and is_consequential(one))),
                 hooks=contributed_hooks(workspace, commands),
-                gate=Gate(policy=contributed_policy(workspace, Policy(rules=allowing(wish.allow, tools)))),
+                gate=Gate(
+                    policy=contributed_policy(workspace, Policy(rules=allowing(wish.allow, tools))),
+                    taint=TaintPolicy(armed=Armed(wish.sends)),
+                ),
                 strategies=strategies,
                 models=models,
                 taint=contributed_taint(workspace),
                 workspace=workspace,
                 notices=(
                     *(f"withheld: {what}" for what in workspace.withheld),
-                    *_strange_words(workspace, tools),
+                    *(_strange_words(workspace, tools) if wish.sends == "block" else ()),
                     *(f"the MCP server {one.server} is not there: {one.reason}" for one in served.failures),
                 ),
             )
@@ -132,7 +138,7 @@ def _strange_words(workspace: Workspace, tools: Iterable[Tool]) -> tuple[str, ..
     told = f"{strange[0]} is a stranger's: what sends data out is refused once private data was read"
     both = [tool.name for tool in tools if tool.traits.sends and tool.traits.private]
     never = f", and {', '.join(both)}, which can do both, always" if both else ""
-    return (f"{told}{never}; --trust vouches for this repository",)
+    return (f"{told}{never}; --trust vouches for this repository, --sends ask asks you instead",)
 
 
 def is_consequential(tool: Tool) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -49,6 +49,8 @@ MODEL_VARIABLE = "HANDRAIL_MODEL"
 
 _HARNESS = "handrail"
 _NEEDED = ("pydantic", "jsonschema", "mcp")
+_CUT_OFF = "a run of this session was cut off: it is gone on with first"
+_UNKNOWN = "nobody recorded what was seen before: what sends data out is refused; --sends ask asks you instead"
 _PROGRAM = Actor(ActorKind.HOST, "program")
 
 
@@ -79,6 +81,7 @@ class Order(Struct, frozen=True, kw_only=True):
     allow: tuple[str, ...] = ()
     is_read_only: bool = False
     is_trusted: bool = False
+    sends: Literal["block", "ask", "allow"] = "block"
     passes: tuple[str, ...] = ()
     worker: str | None = None
     is_by_person: bool = True
@@ -194,6 +197,7 @@ def _wish(order: Order) -> Wish:
         strategies=order.strategies,
         is_read_only=order.is_read_only,
         is_trusted=order.is_trusted,
+        sends=order.sends,
     )
 
 
@@ -245,6 +249,7 @@ async def _begun(
     """Start, go on with what was cut off, or answer what is waited for; and what is to be said about it."""
     state = fold(await session.journal.read(session.id))
     has_task = bool(task.strip())
+    told = (_UNKNOWN,) if state.taint is None and options.gate.taint.armed == "block" else ()
     if state.run is not None:
         if has_task:
             # Before the run goes on: it may have no more than an end to come to.
@@ -253,9 +258,9 @@ async def _begun(
             await session.journal.post(
                 session.id, InputReceived(input=key, via="follow_up", content=blocks), options.by, key
             )
-        return agent.resume(session, options), ("a run of this session was cut off: it is gone on with first",)
+        return agent.resume(session, options), (_CUT_OFF, *told)
     if not has_task:
         raise NothingToRun("there is nothing to do", hint="say what, as in: handrail run 'fix the tests'")
     if any(ask.kind is AskKind.PAUSE for ask in state.asks):
-        return agent.resume(session, options, answer=task), ()
-    return agent.start(content, options, session=session), ()
+        return agent.resume(session, options, answer=task), told
+    return agent.start(content, options, session=session), told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 
@@ -54,6 +54,13 @@ def _bound(name: str, kind: Any, help: str) -> Callable[[Function], Function]:
     multiple=True,
     help="Do not ask about these calls; 'Bash:git log *' means those commands, 'TOOL(field=pattern)' any argument.",
 )
+@click.option(
+    "--sends",
+    type=click.Choice(["block", "ask", "allow"]),
+    default="block",
+    metavar="WHAT",
+    help="Calls that could carry private data out once strangers' words came in: block (unless said), ask, allow.",
+)
 @click.option("--worker", metavar="NAME", help="The model of agents that this one starts; else the same.")
 @click.option(
     "--pass-env", "passes", metavar="VARIABLE", multiple=True, help="Let commands see this key of a model, too."
@@ -72,6 +79,7 @@ def COMMAND(
     source: str | None,
     strategies: tuple[str, ...],
     allow: tuple[str, ...],
+    sends: Literal["block", "ask", "allow"],
     worker: str | None,
     passes: tuple[str, ...],
     read_only: bool,
@@ -107,6 +115,7 @@ def COMMAND(
         bounds=Limits(**bounds),
         strategies=strategies,
         allow=allow,
+        sends=sends,
         worker=worker,
         passes=passes,
         is_read_only=read_only,
