@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from handrail import jsonio
 from handrail.agents.asks import Asks
@@ -29,7 +31,7 @@ from handrail.journal.events import (
     ResumeRequested,
     TaintRaised,
 )
-from handrail.journal.port import Entry, Wakes
+from handrail.journal.port import Entry, Tells, Wakes
 from handrail.journal.state import open_ask
 from handrail.journal.vocabulary import Actor, AskKind
 
@@ -47,6 +49,7 @@ class Inbox:
         self._woken: asyncio.Future[None] | None = None
         self._is_awake = False
         self._poller: asyncio.Task[None] | None = None
+        self._forget: Callable[[], None] | None = None
         self.asks: Asks | None = None
 
     def heard(self, entry: Entry) -> None:
@@ -77,10 +80,15 @@ class Inbox:
         self._is_awake = False
 
     def watch_others(self) -> None:
-        """Look now and then for what other processes posted, where the journal says they can."""
-        poll_s = self._writer.journal.poll_s
+        """Hear of what others post: told by the journal, or by looking now and then where other processes can post."""
+        journal, poll_s = self._writer.journal, self._writer.journal.poll_s
+        if poll_s is None and isinstance(journal, Tells):
+            self._forget = journal.tell(self._writer.session, partial(self._told, asyncio.get_running_loop()))
         if poll_s is not None:
             self._poller = asyncio.get_running_loop().create_task(self._poll(poll_s))
+
+    def _told(self, loop: asyncio.AbstractEventLoop, entry: Entry) -> None:
+        loop.call_soon_threadsafe(self.heard, entry)
 
     async def _poll(self, poll_s: float) -> None:
         seen = 0
@@ -98,6 +106,8 @@ class Inbox:
 
     async def close(self, *, is_over: bool = True) -> None:
         """Take nothing more. What this process sent and no run heard is returned, unless the run is not over."""
+        if self._forget is not None:
+            self._forget()
         if self._poller is not None:
             self._poller.cancel()
             await asyncio.wait({self._poller})

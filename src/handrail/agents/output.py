@@ -63,6 +63,26 @@ def output_of(kind: Any) -> Output:
     return Output(_answer_tool(_wrapped(schema) if is_wrapped else schema, faults, is_wrapped), read, check)
 
 
+def output_by_schema(schema: Mapping[str, Json]) -> Output:
+    """The output that fits a JSON Schema; ``ValueError`` when that is none. Its values are plain JSON."""
+    from handrail.agents.bindings.json_schema import schema_check
+
+    is_wrapped = not _is_object(schema)
+    outer = _wrapped(schema) if is_wrapped else schema
+    faults_of = schema_check(outer)
+
+    def faults(value: Json) -> tuple[str, ...]:
+        return faults_of({_WRAPPED: value} if is_wrapped else value)
+
+    def check(value: object) -> Json:
+        plain = as_json(value)
+        if problems := faults(plain):
+            raise BadDecision("no value of the stage's output: " + "; ".join(problems))
+        return plain
+
+    return Output(_answer_tool(outer, faults, is_wrapped), lambda value: value, check)
+
+
 def _answer_tool(schema: Mapping[str, Json], faults: Callable[[Json], tuple[str, ...]], is_wrapped: bool) -> Tool:
     def value_of(input: Json) -> Json:
         return input[_WRAPPED] if is_wrapped else input

@@ -403,7 +403,8 @@ class AskOpened(Struct, frozen=True, omit_defaults=True, kw_only=True):
     ``stage``, ``visit`` and ``round`` are the interaction point, ``run`` the run and ``origin`` the agents from the
     root to the one that asks.
 
-    ``title`` is a short name for it, ``body_format`` how ``shown`` is written. ``options`` are labels; ``effects``
+    ``title`` is a short name for it, ``body_format`` how ``shown`` is written, ``region`` the context region that
+    holds it. ``options`` are labels; ``effects``
     says in one word what each does (approve, revise, edit, abort, skip), ``may_type`` whether other words are an
     answer too, ``comments`` which options need a comment. ``approvers`` are the names that may answer (none:
     anybody) and ``barred`` those that may not; ``quorum`` of them must approve. ``deadline`` closes it unless
@@ -436,6 +437,7 @@ class AskOpened(Struct, frozen=True, omit_defaults=True, kw_only=True):
     may_expire: bool = True
     origin: tuple[str, ...] = ()
     effects: dict[str, str] = {}
+    region: str | None = None
 
 
 class AskReminded(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -560,6 +562,13 @@ class EdgeAsked(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False)
     attempt: int = 1
 
 
+class StageRepeated(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """The stage is sent round again by its own rules: what it owes is not there, as ``why`` says."""
+
+    stage: str
+    why: str
+
+
 class PointRouted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """Where the answer to an interaction point sent the run; ``directive`` is what it told the agent.
 
@@ -642,6 +651,7 @@ Known: TypeAlias = (
     | StageEntered
     | StageLeft
     | EdgeAsked
+    | StageRepeated
     | PointRouted
     | RegionWritten
 )

@@ -50,11 +50,18 @@ def _edge_asked(state: State, run: RunState, body: ev.EdgeAsked) -> State:
     return replace(state, run=_anew(replace(run, stage=replace(stage, is_choosing=True))))
 
 
+def _repeated(state: State, run: RunState, body: ev.StageRepeated) -> State:
+    return _again(state, run, _check_stage(run, body.stage, "sent round again"))
+
+
 def _routed(state: State, run: RunState, body: ev.PointRouted) -> State:
     """Sent round again, the stage works with fresh limits; any other answer leaves its work as it stands."""
-    stage = run.stage
-    if body.route is not Route.DIRECTED or stage is None:
+    if body.route is not Route.DIRECTED or run.stage is None:
         return state
+    return _again(state, run, run.stage)
+
+
+def _again(state: State, run: RunState, stage: StageState) -> State:
     again = replace(stage, limits=stage.entered_limits, base=run.spent, outside=(), is_fresh=True, is_choosing=False)
     return with_in_force(replace(state, run=_anew(replace(run, stage=again))), state.in_force)
 
@@ -94,6 +101,7 @@ STAGE_HANDLERS: dict[type, Callable[[State, RunState, Any], State]] = {
     ev.StageEntered: _entered,
     ev.StageLeft: _left,
     ev.EdgeAsked: _edge_asked,
+    ev.StageRepeated: _repeated,
     ev.PointRouted: _routed,
     ev.RegionWritten: _unchanged,
     ev.FanOutPlanned: _unchanged,

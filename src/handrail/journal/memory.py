@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from handrail.clock import Clock, SystemClock
 from handrail.journal.board_rows import SETTLING, check_answer, check_closings
@@ -19,6 +19,7 @@ class _Session:
         self.epoch = 0
         self.entries: list[Entry] = []
         self.by_key: dict[str, Entry] = {}
+        self.heard: list[Callable[[Entry], None]] = []
 
 
 class MemoryJournal(FoldedBoard):
@@ -62,7 +63,16 @@ class MemoryJournal(FoldedBoard):
                 entry = Entry(number=len(kept.entries) + 1, body=body, by=by, key=key, at=self._clock.now())
                 kept.entries.append(entry)
                 kept.by_key[key] = entry
+                for heard in kept.heard:
+                    heard(entry)
             return kept.by_key[key]
+
+    def tell(self, session: str, heard: Callable[[Entry], None]) -> Callable[[], None]:
+        """See ``Tells``."""
+        with self._lock:
+            kept = self._session(session)
+            kept.heard.append(heard)
+        return lambda: kept.heard.remove(heard)
 
     async def inbox(self, session: str, after: int = 0) -> tuple[Entry, ...]:
         with self._lock:

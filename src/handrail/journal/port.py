@@ -146,6 +146,15 @@ class Wakes(Protocol):
         ...
 
 
+@runtime_checkable
+class Tells(Protocol):
+    """A journal that tells drivers in its own process of what is posted, as it is posted."""
+
+    def tell(self, session: str, heard: Callable[[Entry], None]) -> Callable[[], None]:
+        """Call ``heard``, in whatever thread posts, with every entry of ``session``; what is returned takes it back."""
+        ...
+
+
 def number(
     bodies: Sequence[Known], *, after: int, by: Actor, at: datetime | None = None, inbox: int | None = None
 ) -> tuple[Event, ...]:
