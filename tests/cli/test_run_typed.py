@@ -168,7 +168,12 @@ def test_what_a_model_says_cannot_move_the_cursor() -> None:
     shown = [
         *(line for body in (reply, result) for line in lines.render(Event(seq=1, by=DRIVER, body=body))),
         *render_asked(request),
-        *render_question(Question(prompt=hostile, options=(hostile,))),
+        *render_question(Question(prompt=hostile, options=(hostile,), shown=hostile)),
     ]
     assert len(shown) == 7
     assert not any(char in line for line in shown for char in "\x1b\r\n\u202e")
+
+
+def test_row_159_what_is_to_be_reviewed_is_shown_before_it_is_asked_about() -> None:
+    lines = render_question(Question(prompt="Fine?", options=("Acknowledge",), shown="# Plan\n1. go"))
+    assert ["  | # Plan", "  | 1. go", "? Fine?", "    1 Acknowledge"] == lines

@@ -152,9 +152,10 @@ def render_asked(request: ApprovalRequest) -> list[str]:
 
 
 def render_question(question: Question) -> list[str]:
-    """What a tool asks, with the labels that are offered."""
+    """What a tool asks, with the document it is about and the labels that are offered."""
+    document = () if question.shown is None else (f"  | {scrub(line)}" for line in question.shown.split("\n"))
     labels = (f"    {number} {one_line(label)}" for number, label in enumerate(question.options, 1))
-    return [*(f"? {scrub(line)}" for line in question.prompt.split("\n")), *labels]
+    return [*document, *(f"? {scrub(line)}" for line in question.prompt.split("\n")), *labels]
 
 
 def _whole(input: Json) -> Iterable[str]:
