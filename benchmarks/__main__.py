@@ -7,7 +7,7 @@ import json
 import platform
 import sys
 
-from benchmarks import adding, listing, loop, mending, reading
+from benchmarks import adding, listing, loop, mending, reading, waiting
 
 GROUPS = {
     "reading": lambda options: reading.against_floor(options.trials),
@@ -20,6 +20,7 @@ GROUPS = {
     "diagnosis-memory": lambda options: mending.memory(int(options.monster_gb * 1e9)),
     "damage": lambda options: mending.thousand(),
     "loop": lambda options: loop.all_figures(options.trials),
+    "waiting": lambda options: waiting.all_figures(),
     "startup": lambda options: listing.startup(options.trials),
 }
 

@@ -17,14 +17,17 @@ VARIABLE = "HANDRAIL_TEST_POSTGRES"
 
 _PLACES = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt/postgresql")
 _USER = "postgres"
-_SETTINGS = "-c listen_addresses='' -c max_connections=60 -c fsync=off -c log_min_messages=fatal"
+_SETTINGS = "-c listen_addresses='' -c max_connections=60 -c log_min_messages=fatal"
 
 
 class PostgresServer:
     """A server that runs. ``url`` is that of its first database."""
 
-    def __init__(self, url: str, folder: Path | None = None, programs: Path | None = None) -> None:
+    def __init__(
+        self, url: str, folder: Path | None = None, programs: Path | None = None, *, is_durable: bool = False
+    ) -> None:
         self.url = url
+        self._is_durable = is_durable
         self._folder = folder
         self._programs = programs
         self._names = (f"handrail_{os.getpid()}_{index}" for index in itertools.count())
@@ -64,7 +67,7 @@ class PostgresServer:
         if self._folder is None or self._programs is None:
             raise RuntimeError("this server was not started here")
         data, log = self._folder / "data", self._folder / "log"
-        options = f"-k {self._folder} {_SETTINGS}"
+        options = f"-k {self._folder} {_SETTINGS} -c fsync={'on' if self._is_durable else 'off'}"
         command = [str(self._programs / "pg_ctl"), "-w", "-s", "-D", str(data), "-l", str(log), "-o", options, *words]
         _run_as_server(command)
 
@@ -79,8 +82,11 @@ def find_programs() -> Path | None:
 
 
 @contextlib.contextmanager
-def postgres_server() -> Iterator[PostgresServer | None]:
-    """The server that ``VARIABLE`` names, else one that runs for the length of the block; None: none is installed."""
+def postgres_server(*, is_durable: bool = False) -> Iterator[PostgresServer | None]:
+    """The server that ``VARIABLE`` names, else one that runs for the length of the block; None: none is installed.
+
+    One that is not ``is_durable`` waits for no disk; what it holds outlives it, but no power cut.
+    """
     given = os.environ.get(VARIABLE)
     if given:
         yield PostgresServer(given)
@@ -97,7 +103,7 @@ def postgres_server() -> Iterator[PostgresServer | None]:
         data = folder / "data"
         _run_as_server([str(programs / "initdb"), "-D", str(data), "-U", _USER, "-A", "trust", "-E", "UTF8", "-N"])
         url = f"postgresql://{_USER}@/postgres?host={quote(str(folder), safe='')}"
-        server = PostgresServer(url, folder, programs)
+        server = PostgresServer(url, folder, programs, is_durable=is_durable)
         server.start()
         try:
             yield server
