@@ -170,7 +170,7 @@ def test_what_a_model_says_cannot_move_the_cursor() -> None:
         *render_asked(request),
         *render_question(Question(prompt=hostile, options=(hostile,), shown=hostile)),
     ]
-    assert len(shown) == 7
+    assert len(shown) == 8
     assert not any(char in line for line in shown for char in "\x1b\r\n\u202e")
 
 
