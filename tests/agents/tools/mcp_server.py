@@ -1,7 +1,7 @@
 """A small MCP server for tests: JSON-RPC answers, and a program that gives them over standard streams.
 
-``python mcp_server.py [silent | broken]``. It knows the handshake and two tools pages; it imports nothing of ours, so
-that it starts at once.
+``python mcp_server.py [silent | broken | noisy | twice]``. It knows the handshake and two tools pages; it imports
+nothing of ours, so that it starts at once.
 """
 
 from __future__ import annotations
@@ -79,6 +79,10 @@ def _result(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     if "broken" in sys.argv:
         sys.exit(1)
+    if "noisy" in sys.argv:
+        sys.stdout.write("this is no message\n")
+    if "twice" in sys.argv:
+        TOOLS.append({"name": "add", "description": "Add once more.", "inputSchema": {"type": "object"}})
     for line in sys.stdin:
         reply = None if "silent" in sys.argv else answer(json.loads(line))
         if reply is not None:

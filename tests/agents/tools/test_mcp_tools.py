@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -284,6 +285,42 @@ def test_what_a_server_says_of_its_tools_can_only_be_widened() -> None:
     wide = run(traits(replace(STDIO, traits=DeclaredTraits(private=True, destructive=True))))
     assert wide["mcp__one__add"] == ToolTraits(private=True, untrusted=True, destructive=True)
     assert wide["mcp__one__show"] == ToolTraits(private=True, untrusted=True, sends=True, destructive=True)
+
+
+def test_a_tool_that_is_listed_twice_is_there_once_as_it_was_listed_first() -> None:
+    async def main() -> ServerTools:
+        async with server_tools([replace(STDIO, args=("-S", SCRIPT, "twice"))]) as found:
+            return found
+
+    found = run(main())
+    assert by_name(found.tools)["mcp__one__add"].spec.description == "Add two numbers."
+
+
+def test_a_server_whose_tools_have_the_names_of_anothers_is_left_out_and_said() -> None:
+    async def main() -> ServerTools:
+        async with server_tools([STDIO, STDIO]) as found:
+            return found
+
+    found = run(main())
+    assert found.failures == (ServerFailure(server="one", reason="mcp__one__add is another server's tool already"),)
+    assert len(by_name(found.tools)) == len(mcp_server.TOOLS)
+
+
+def test_what_a_server_says_beside_the_protocol_is_not_printed() -> None:
+    program = f"""
+import asyncio, sys
+from handrail.agents.bindings.mcp import server_tools
+from handrail.workspace.declared import DeclaredServer
+
+async def main():
+    server = DeclaredServer(name="one", command=sys.executable, args=("-S", {SCRIPT!r}, "noisy"))
+    async with server_tools([server]) as found:
+        print(len(found.tools))
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"{len(mcp_server.TOOLS)}\n", "")
 
 
 def test_names_are_what_every_provider_takes_and_stay_apart() -> None:

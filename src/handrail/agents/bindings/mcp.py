@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import logging
 import os
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -64,14 +65,35 @@ async def server_tools(servers: Sequence[DeclaredServer], *, start_s: float = ST
         import mcp  # noqa: F401
     except ImportError as problem:
         raise MissingExtra("MCP servers need the extra 'agents'", hint="pip install 'handrail[agents]'") from problem
+    _listen_to_sdk()
     connections = [_Connection(server) for server in servers]
     try:
         found = await asyncio.gather(*(connection.start(start_s) for connection in connections))
-        tools = [tool for item in found if not isinstance(item, ServerFailure) for tool in item]
-        failures = [item for item in found if isinstance(item, ServerFailure)]
-        yield ServerTools(tools=tuple(tools), failures=tuple(failures))
+        yield _gathered(servers, found)
     finally:
         await asyncio.gather(*(connection.stop() for connection in connections))
+
+
+def _listen_to_sdk() -> None:
+    """Keep what the SDK logs for hosts that listen: with no listener at all it would be printed on the terminal, with
+    the words of servers that do not keep to the protocol."""
+    logger = logging.getLogger("mcp")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+
+
+def _gathered(servers: Sequence[DeclaredServer], found: Sequence[tuple[Tool, ...] | ServerFailure]) -> ServerTools:
+    """What ``servers`` gave; one whose tools would take the names of another's is left out whole."""
+    tools: dict[str, Tool] = {}
+    failures: list[ServerFailure] = []
+    for server, given in zip(servers, found, strict=True):
+        if isinstance(given, ServerFailure):
+            failures.append(given)
+        elif taken := next((tool.name for tool in given if tool.name in tools), None):
+            failures.append(ServerFailure(server=server.name, reason=f"{taken} is another server's tool already"))
+        else:
+            tools |= {tool.name: tool for tool in given}
+    return ServerTools(tools=tuple(tools.values()), failures=tuple(failures))
 
 
 class _Connection:
@@ -104,8 +126,12 @@ class _Connection:
 
     async def _live(self) -> None:
         async with _client(self._server) as client:
-            tools = tuple(_tool(client, self._server, told) for told in await _told(client))
-            self._ready.set_result(tools)
+            tools: dict[str, Tool] = {}
+            for told in await _told(client):
+                # A server may list a tool twice, by its pages or by mistake; the first one is meant.
+                tool = _tool(client, self._server, told)
+                tools.setdefault(tool.name, tool)
+            self._ready.set_result(tuple(tools.values()))
             await self._closing.wait()
 
 
