@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from handrail.agents.approval import ApprovalRequest, Approve, Deny, digest_of
+from handrail.agents.tool import Answer, Question
 from handrail.cli.attending import Attendant, NobodyThere
 from handrail.cli.live import Screen
 from handrail.cli.surface import Surface
 from handrail.cli.views.run import RunLines
+from handrail.journal.vocabulary import AskKind
 
 
 class _Stage:
@@ -107,5 +109,21 @@ def test_without_a_keyboard_nobody_answers() -> None:
             await asked
         with pytest.raises(NobodyThere):
             await (await stage.asks("Edit"))
+
+    _go(story())
+
+
+def test_no_line_that_is_typed_becomes_a_document() -> None:
+    async def story() -> None:
+        stage = _Stage()
+        question = Question(prompt="Change it.", kind=AskKind.EDIT, shown="one\ntwo")
+        task = asyncio.get_running_loop().create_task(stage.attendant.answer(question))
+        await asyncio.sleep(0)
+        stage.attendant.heard(b"looks fine\n")
+        await asyncio.sleep(0)
+        assert not task.done()
+        assert "1 Leave it as it is" in stage.shown
+        stage.attendant.heard(b"1\n")
+        assert Answer(text="one\ntwo") == await task
 
     _go(story())

@@ -17,7 +17,7 @@ from handrail.cli import typed
 from handrail.cli.cells import one_line
 from handrail.cli.keyboard import LineEditor
 from handrail.cli.live import Screen
-from handrail.cli.views.run import RunLines, render_asked, render_question
+from handrail.cli.views.run import RunLines, choices_of, is_edit, render_asked, render_question
 from handrail.models.port import TextDelta
 from handrail.transcripts.model import Refusal, RefusalKind
 
@@ -146,7 +146,7 @@ class Attendant:
         subject = self._meant_for.subject
         if isinstance(subject, ApprovalRequest):
             return typed.parse_reply(line)
-        return typed.parse_answer(line, subject.options, may_type=subject.may_type)
+        return typed.parse_answer(line, choices_of(subject), may_type=subject.may_type and not is_edit(subject))
 
     def _first(self) -> _Asked | None:
         """What is being asked now, shown, and has no answer yet."""
@@ -199,6 +199,8 @@ def _settle(asked: _Asked, reply: ApprovalReply | Answer | NobodyThere) -> None:
 def _reply(said: typed.Reply | typed.Answered, subject: ApprovalRequest | Question) -> ApprovalReply | Answer:
     """What was typed as the answer to ``subject``; which kinds fit which was seen to when it was parsed."""
     match said, subject:
+        case typed.Answered(), Question() if is_edit(subject):
+            return Answer(text=subject.shown)
         case typed.Answered(), Question():
             return Answer(choice=said.choice, text=said.text)
         case typed.No(), Question():

@@ -22,6 +22,9 @@ from handrail.transcripts.model import Block, Json, Message, Refusal, ToolUse
 
 _BODY_CHARS = 300
 
+LEAVE = "Leave it as it is (it may be changed from another terminal)"
+"""What a person at the keyboard of a run can say to a document they may change."""
+
 
 class RunLines:
     """Renders what happens, in order; calls are called by name where only their id is known."""
@@ -151,10 +154,20 @@ def render_asked(request: ApprovalRequest) -> list[str]:
     ]
 
 
+def is_edit(question: Question) -> bool:
+    """Whether a whole text is asked for: no line that is typed here is one."""
+    return question.kind is AskKind.EDIT
+
+
+def choices_of(question: Question) -> tuple[str, ...]:
+    """The labels a person at the keyboard chooses from; a document can be left as it is, and changed elsewhere."""
+    return (LEAVE,) if is_edit(question) else question.options
+
+
 def render_question(question: Question) -> list[str]:
     """What a tool asks, with the document it is about and the labels that are offered."""
     document = () if question.shown is None else (f"  | {scrub(line)}" for line in question.shown.split("\n"))
-    labels = (f"    {number} {one_line(label)}" for number, label in enumerate(question.options, 1))
+    labels = (f"    {number} {one_line(label)}" for number, label in enumerate(choices_of(question), 1))
     return [*document, *(f"? {scrub(line)}" for line in question.prompt.split("\n")), *labels]
 
 
