@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from handrail.models.scripted import Reply as Reply
     from handrail.models.scripted import ScriptedModel as ScriptedModel
     from handrail.models.scripted import call as call
+    from handrail.runs.journals.postgres import PostgresJournal as PostgresJournal
+    from handrail.runs.journals.sqlite import SqliteJournal as SqliteJournal
     from handrail.transcripts.codec import Branch as Branch
     from handrail.transcripts.codec import Codec as Codec
     from handrail.transcripts.codec import Fault as Fault
@@ -169,6 +171,8 @@ _HOMES = {
     "models.port": "Effort ModelInfo ReasoningOptions TextDelta ThinkingDelta ToolCallDelta",
     "models.replay": "ReplayModel",
     "models.scripted": "Reply ScriptedModel call",
+    "runs.journals.postgres": "PostgresJournal",
+    "runs.journals.sqlite": "SqliteJournal",
     "transcripts.codec": "Branch Codec Fault HarnessInfo Loss LossItem Store",
     "transcripts.model": (
         "Artifact Author Bash Block Command Common Compaction Decision Edit EditStep Image Interrupt Message "
