@@ -1,0 +1,198 @@
+"""What reflecting on a moment came to, as records that are only ever added to.
+
+Every moment that was reflected on has exactly one ``Reflected``, a skip too, so it is never asked about again. What the
+owner does to a lesson is a record of its own; the fold of both is what counts now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from handrail import jsonio
+from handrail.errors import HandrailError
+from handrail.ids import short_hash
+from handrail.learning.moment import Intervention, Trigger
+from handrail.learning.provenance import EvidenceKind, Origin
+from handrail.learning.rules.model import Source
+from handrail.learning.rules.scope import Place
+
+
+class Cause(StrEnum):
+    """Whose fault it was, by look-up and not by opinion.
+
+    ``behaviour``: it had what it needed and did otherwise. ``taste``: how the person likes it. ``data``: what it was
+    given was wrong. ``gap``: nobody had told it. ``one_off``: about this task alone. ``unknown``: nothing that was
+    copied stands where it was said to.
+    """
+
+    BEHAVIOUR = "behaviour"
+    TASTE = "taste"
+    DATA = "data"
+    GAP = "gap"
+    ONE_OFF = "one_off"
+    UNKNOWN = "unknown"
+
+
+LEARNABLE = frozenset({Cause.BEHAVIOUR, Cause.TASTE})
+"""The causes that may become rules."""
+
+
+class MomentKey(Struct, frozen=True, gc=False):
+    """A moment wherever it is read: a resumed, compacted or forked session holds the same record."""
+
+    harness: str
+    uid: str
+    block: int
+    trigger: Trigger
+
+
+class Reflected(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="row", tag="reflected"):
+    """One moment that was reflected on. ``lesson`` None is a skip, with ``why``."""
+
+    key: MomentKey
+    source: Source
+    place: Place
+    trigger: Trigger
+    words: str
+    lesson: str | None = None
+    why: str | None = None
+    cause: Cause = Cause.UNKNOWN
+    wrong: str | None = None
+    right: str | None = None
+    origin: Origin = Origin.UNTRUSTED
+    evidence: EvidenceKind = EvidenceKind.USER_TURNS
+    model: str | None = None
+    at: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        return f"l{short_hash(self.key.harness, self.key.uid, self.key.block, self.key.trigger)[:10]}"
+
+
+class Changed(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="row", tag="changed"):
+    """The owner dropped a lesson, took it back, put it into their own words, or it went into a rule (``learned``)."""
+
+    lesson: str
+    did: Literal["drop", "restore", "edit", "learned"]
+    text: str | None = None
+    reason: str | None = None
+    at: datetime | None = None
+
+
+Row: TypeAlias = Reflected | Changed
+
+
+class Lesson(Struct, frozen=True, kw_only=True):
+    """A lesson as it counts now. ``is_owners``: the words are the owner's own; ``rule`` is what it went into."""
+
+    id: str
+    text: str
+    reflected: Reflected
+    is_owners: bool = False
+    is_dropped: bool = False
+    reason: str | None = None
+    rule: str | None = None
+
+    @property
+    def why_not(self) -> str | None:
+        """Why no rule may come of it; None where one may. What the owner dropped is dropped, whatever else is true."""
+        if self.is_dropped:
+            return "dropped"
+        if self.rule is not None:
+            return "learned already"
+        if self.is_owners:
+            return None
+        if self.reflected.origin is not Origin.CLEAN:
+            return f"origin {self.reflected.origin}"
+        return None if self.reflected.cause in LEARNABLE else f"cause {self.reflected.cause}"
+
+
+class NoSuchLesson(HandrailError, LookupError):
+    """No lesson has that id, or several begin like it."""
+
+    code = "no_such_lesson"
+    exit_code = 3
+
+
+class Journalled(Struct, frozen=True):
+    """The rows of a file; ``bad`` are the numbers, from 1, of lines that are none."""
+
+    rows: tuple[Row, ...] = ()
+    bad: tuple[int, ...] = ()
+
+    @property
+    def mined(self) -> frozenset[MomentKey]:
+        """The moments that were reflected on."""
+        return frozenset(row.key for row in self.rows if isinstance(row, Reflected))
+
+    def lessons(self) -> tuple[Lesson, ...]:
+        """The lessons as they count now, in the order they came. Of two reflections on one moment the first counts."""
+        found: dict[str, Lesson] = {}
+        for row in self.rows:
+            if isinstance(row, Reflected) and row.lesson is not None:
+                found.setdefault(row.id, Lesson(id=row.id, text=row.lesson, reflected=row))
+        for row in self.rows:
+            if isinstance(row, Changed) and row.lesson in found:
+                found[row.lesson] = _changed(found[row.lesson], row)
+        return tuple(found.values())
+
+    def find(self, prefix: str) -> Lesson:
+        """The lesson whose id begins with ``prefix``; ``NoSuchLesson`` for none, several, or an empty prefix."""
+        wanted = prefix.strip().lower()
+        found = [lesson for lesson in self.lessons() if wanted and lesson.id.startswith(wanted)]
+        exact = [lesson for lesson in found if lesson.id == wanted]
+        if len(exact or found) == 1:
+            return (exact or found)[0]
+        if found:
+            raise NoSuchLesson(f"{prefix!r} begins several ids: {', '.join(one.id for one in found[:5])}")
+        raise NoSuchLesson(f"no lesson has the id {prefix!r}", hint="handrail lessons lists them")
+
+
+def key_of(harness: str, moment: Intervention) -> MomentKey:
+    return MomentKey(harness, moment.uid, moment.block, moment.trigger)
+
+
+def edited(lesson: Lesson, text: str, at: datetime) -> Changed:
+    """The owner's own words in place of a model's; ``ValueError`` where they are the same, or none."""
+    if not text.strip():
+        raise ValueError("a lesson needs words")
+    if " ".join(text.split()) == " ".join(lesson.text.split()):
+        raise ValueError("that is what it says; saving it unchanged does not make it yours")
+    return Changed(lesson=lesson.id, did="edit", text=text.strip(), at=at)
+
+
+def parse_rows(data: bytes) -> Journalled:
+    """The rows in ``data``; a line that is none costs that line."""
+    rows: list[Row] = []
+    bad: list[int] = []
+    for number, (start, end) in enumerate(jsonio.iter_lines(data), 1):
+        if not data[start:end].strip():
+            continue
+        try:
+            rows.append(msgspec.convert(jsonio.decode(data[start:end]), Row))
+        except (jsonio.NotJson, msgspec.ValidationError):
+            bad.append(number)
+    return Journalled(tuple(rows), tuple(bad))
+
+
+def render_rows(rows: Iterable[Row]) -> bytes:
+    return b"".join(jsonio.encode(msgspec.to_builtins(row)) + b"\n" for row in rows)
+
+
+def _changed(lesson: Lesson, row: Changed) -> Lesson:
+    match row.did:
+        case "drop":
+            return replace(lesson, is_dropped=True, reason=row.reason)
+        case "restore":
+            return replace(lesson, is_dropped=False, reason=None)
+        case "edit":
+            return replace(lesson, text=row.text or lesson.text, is_owners=row.text is not None or lesson.is_owners)
+        case "learned":
+            return replace(lesson, rule=row.text)
