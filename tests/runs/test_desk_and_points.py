@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from handrail import (
     HOLD,
@@ -313,3 +315,55 @@ def test_row_84_an_answer_to_the_document_before_is_refused_after_a_revision() -
             await made.desk.answer((await made.row()).ask, Reply(option="approve", digest=old))
 
     go(story())
+
+
+SAID = (
+    *(
+        APPROVE,
+        REVISE,
+        EDIT,
+        ABORT,
+        Reply(option="edit", edited="MINE"),
+        Reply(edited="MINE TOO"),
+        Reply(),
+        Reply(number=1),
+    ),
+    *(Reply(words="Approve"), Reply(option="revise"), Reply(option="approve", digest="old"), Reply(is_yes=True)),
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.sampled_from(SAID), st.sampled_from([ANN, BEN]), st.integers(1, 2)), max_size=12))
+def test_no_schedule_of_answers_lets_a_stage_leave_without_an_approval_of_what_it_leaves_with(
+    schedule: list[tuple[Reply, Any, int]],
+) -> None:
+    go(_keep_answering(schedule))
+
+
+async def _keep_answering(schedule: list[tuple[Reply, Any, int]]) -> None:
+    made = Story(approval(revisions=2, comments=["Revise - I'll describe changes"]))
+    result = await made.start()
+    approved: list[str | None] = []
+    for reply, by, times in schedule:
+        if result.end_reason is not EndReason.WAITING:
+            break
+        row = await made.row()
+        for _ in range(times):
+            try:
+                accepted = await made.desk.answer(row.ask, reply, by=by)
+            except AnswerRefused:
+                continue
+            closed = accepted.entry.body
+            if isinstance(closed, ev.AskClosed) and closed.choice == "Approve":
+                approved.append(row.opened.shown)
+        result = await made.go_on()
+    events = [event.body for event in await made.journal.read("s1")]
+    left = [body for body in events if isinstance(body, ev.StageLeft) and body.stage == "plan"]
+    ends = [body.ask for body in events if isinstance(body, ev.AskClosed)]
+    assert len(ends) == len(set(ends))
+    if left:
+        assert approved
+        assert approved[-1] == await made.plan()
+    else:
+        assert Route.APPROVED not in await made.routes()
+    assert result.end_reason in (EndReason.WAITING, EndReason.ANSWERED, EndReason.CANCELLED)
