@@ -424,6 +424,8 @@ def test_row_25_an_unknown_model_fails_the_run_before_the_next_request() -> None
     [
         RoundAdjustment().with_tools("probe", "nothing"),
         RoundAdjustment().with_tool_choice("nothing"),
+        RoundAdjustment().with_max_output_tokens(0),
+        RoundAdjustment().with_note(" "),
     ],
 )
 def test_an_adjustment_is_checked_whole_before_any_of_it_is_applied(adjust: RoundAdjustment) -> None:
@@ -488,6 +490,16 @@ def test_tools_and_tool_choice_can_be_adjusted() -> None:
         ["probe"],
     ]
     assert [request.tool_choice for request in model.requests] == ["auto", "required"]
+
+
+def test_what_a_response_may_say_and_what_the_instructions_add_can_be_adjusted_for_a_round() -> None:
+    adjust = RoundAdjustment().with_max_output_tokens(50).with_note("Be short.")
+    agent, model = agent_of(["first", "second", "third"], instructions="You are kind.")
+    watching = Watching(Inject("Again.", adjust), RoundDecision.inject("And again."))
+    go(agent.run("go", RunOptions(strategies=[watching], max_output_tokens=900)))
+    assert [request.max_output_tokens for request in model.requests] == [900, 50, 900]
+    plain = "You are kind."
+    assert [request.instructions for request in model.requests] == [plain, f"{plain}\n\nBe short.", plain]
 
 
 def test_a_tool_that_is_not_offered_any_more_is_not_run() -> None:

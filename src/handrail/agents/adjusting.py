@@ -25,7 +25,21 @@ def checked(adjust: RoundAdjustment, models: Mapping[str, Model], tools: Mapping
         tools=None if adjust.tools is None else _tools(adjust.tools, tools),
         tool_choice=None if adjust.tool_choice is None else _choice(adjust.tool_choice, tools),
         limits=adjust.limits,
+        max_output_tokens=_amount(adjust.max_output_tokens),
+        note=_note(adjust.note),
     )
+
+
+def _amount(tokens: int | None) -> int | None:
+    if tokens is not None and tokens < 1:
+        raise BadDecision(f"a response cannot be bounded to {tokens} tokens")
+    return tokens
+
+
+def _note(note: str | None) -> str | None:
+    if note is not None and not note.strip():
+        raise BadDecision("there is nothing in the note to add to the instructions")
+    return note
 
 
 def _model(info: ModelInfo, models: Mapping[str, Model]) -> str:

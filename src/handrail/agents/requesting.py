@@ -83,12 +83,12 @@ class Requests:
         choice = adjustment.tool_choice or work.options.tool_choice or "auto"
         return ModelRequest(
             messages=seen.messages,
-            instructions=seen.instructions,
+            instructions="\n\n".join(part for part in (seen.instructions, adjustment.note) if part),
             tools=self._tools(offered_names(work, adjustment)),
             # The tools stay listed: providers want those the history has calls of, and their caches begin with them.
             tool_choice="none" if effect.is_without_tools else choice,
             reasoning=reasoning_of(work.options.reasoning, adjustment),
-            max_output_tokens=work.options.max_output_tokens,
+            max_output_tokens=adjustment.max_output_tokens or work.options.max_output_tokens,
             session=work.place.session,
             run=work.place.run,
             replies=conversation.replies,

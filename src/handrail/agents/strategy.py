@@ -46,7 +46,8 @@ class RoundAdjustment(Struct, frozen=True, kw_only=True):
     """What changes for the rounds in scope; None leaves a thing as it is. Checked whole before any of it is applied.
 
     ``tools`` are the names of those that are offered, ``tool_choice`` is ``auto``, ``none``, ``required`` or a name,
-    ``limits`` replaces the bounds of the run. ``scope`` None is that of the decision it comes with: ``run`` with
+    ``limits`` replaces the bounds of the run, ``max_output_tokens`` is how much a response may say, ``note`` is added to
+    the instructions. ``scope`` None is that of the decision it comes with: ``run`` with
     ``Continue``, ``round`` with ``Inject`` and ``Retry``. ``session`` outlives the run.
     """
 
@@ -55,12 +56,14 @@ class RoundAdjustment(Struct, frozen=True, kw_only=True):
     tools: tuple[str, ...] | None = None
     tool_choice: str | None = None
     limits: Limits | None = None
+    max_output_tokens: int | None = None
+    note: str | None = None
     scope: Scope | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether it changes nothing."""
-        return (self.model, self.reasoning, self.tools, self.tool_choice, self.limits) == (None,) * 5
+        return replace(self, scope=None) == RoundAdjustment()
 
     def with_model(self, model: ModelInfo) -> RoundAdjustment:
         """A copy that switches to ``model``, which must be one the agent knows."""
@@ -81,6 +84,14 @@ class RoundAdjustment(Struct, frozen=True, kw_only=True):
     def with_limits(self, limits: Limits) -> RoundAdjustment:
         """A copy that replaces the run's bounds."""
         return replace(self, limits=limits)
+
+    def with_max_output_tokens(self, tokens: int) -> RoundAdjustment:
+        """A copy that says how much a response may say."""
+        return replace(self, max_output_tokens=tokens)
+
+    def with_note(self, note: str) -> RoundAdjustment:
+        """A copy that adds ``note`` to the instructions."""
+        return replace(self, note=note)
 
     def with_scope(self, scope: Scope) -> RoundAdjustment:
         """A copy that lasts for ``scope``."""

@@ -128,7 +128,8 @@ Scope: TypeAlias = Literal["round", "run", "session"]
 class Adjustment(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What changes for the rounds in scope; None leaves a thing as it is.
 
-    ``clear_reasoning`` goes back to the provider's default. ``limits`` replaces the run's bounds.
+    ``clear_reasoning`` goes back to the provider's default. ``limits`` replaces the run's bounds. ``note`` is added to
+    the instructions.
     """
 
     model: str | None = None
@@ -138,6 +139,8 @@ class Adjustment(Struct, frozen=True, omit_defaults=True, kw_only=True):
     tools: tuple[str, ...] | None = None
     tool_choice: str | None = None
     limits: Limits | None = None
+    max_output_tokens: int | None = None
+    note: str | None = None
 
 
 class Contribution(Struct, frozen=True, omit_defaults=True, kw_only=True):
