@@ -20,7 +20,8 @@ from handrail import (
     ScriptedModel,
     Session,
 )
-from handrail.blueprints.model import Blueprint, Stage
+from handrail.agents.tools import built_in_tools
+from handrail.blueprints.model import Blueprint, Stage, Unwatched
 from handrail.blueprints.regions import Pinned
 from handrail.journal import events as ev
 from handrail.journal.board import AskRow
@@ -32,6 +33,7 @@ from handrail.learning.interventions import Trigger, find_interventions
 from handrail.runs.asks.replies import Reply
 from handrail.runs.desk import AnswerForbidden, Desk
 from handrail.runs.stages import progress_of, resume_blueprint, start_blueprint
+from handrail.runs.stages.assembly import parts_of
 from handrail.testing.clock import ManualClock
 from handrail.transcripts.model import Text
 from tests.runs.waiting import ANN, BEN, CID, go
@@ -367,3 +369,21 @@ async def _keep_answering(schedule: list[tuple[Reply, Any, int]]) -> None:
     else:
         assert Route.APPROVED not in await made.routes()
     assert result.end_reason in (EndReason.WAITING, EndReason.ANSWERED, EndReason.CANCELLED)
+
+
+@pytest.mark.parametrize(
+    ("tools", "questions", "offered"),
+    [
+        (("*",), "refuse", set()),
+        (("*",), "hold", {"ask_user_text", "ask_user_confirm"}),
+        (("ask_user_text", "*"), "refuse", {"ask_user_text"}),
+    ],
+)
+def test_rows_105_and_106_where_nobody_answers_a_tool_that_asks_is_offered_by_its_own_name_only(
+    tools: tuple[str, ...], questions: Any, offered: set[str]
+) -> None:
+    stage = Stage(name="work", tools=tools, unattended=Unwatched(questions=questions))
+    agent = Agent(model=ScriptedModel(["done"]), tools=built_in_tools(["ask_user_text", "ask_user_confirm"]))
+    options = RunOptions(is_unattended=True)
+    found = parts_of(Blueprint(name="b", stages=(stage,)), stage, agent, options).agent.toolbox
+    assert offered == {one.name for one in found}

@@ -17,9 +17,12 @@ from handrail.agents.permissions import Policy, Rule, Verdict, is_glob, matches
 from handrail.agents.strategies.require_tool import RequireTool
 from handrail.agents.strategy import StrategyLike
 from handrail.agents.tool import Tool
+from handrail.agents.tools import ASKING
 from handrail.blueprints.model import Blueprint, Stage
 from handrail.errors import UnknownName
 from handrail.models.port import Model
+
+_ASKING = frozenset({"Ask", *ASKING})
 
 Assemble: TypeAlias = Callable[[Stage], Agent]
 """Gives what a stage may use: ``model`` where the blueprint names none, ``models`` it may name, all the tools there
@@ -51,7 +54,7 @@ def parts_of(blueprint: Blueprint, stage: Stage, given: Agent, options: RunOptio
     agent = replace(
         given,
         model=model,
-        tools=_tools(stage, given.toolbox),
+        tools=_tools(stage, given.toolbox, may_ask=_may_ask(blueprint, stage, options)),
         instructions="\n\n".join(part for part in (given.instructions, stage.instructions) if part),
     )
     return Parts(
@@ -78,12 +81,19 @@ def _models(blueprint: Blueprint, stage: Stage, given: Agent) -> list[Model]:
     return list({model.info.name: model for model in found}.values())
 
 
-def _tools(stage: Stage, offered: Sequence[Tool]) -> tuple[Tool, ...]:
+def _may_ask(blueprint: Blueprint, stage: Stage, options: RunOptions) -> bool:
+    """Whether somebody answers the model's questions, now or when they come."""
+    return not options.is_unattended or blueprint.unattended_of(stage).questions == "hold"
+
+
+def _tools(stage: Stage, offered: Sequence[Tool], *, may_ask: bool) -> tuple[Tool, ...]:
+    """The tools the stage names. Where nobody answers, one that asks is there by its own name only, by no pattern."""
     names = [tool.name for tool in offered]
     for wanted in stage.tools:
         if not is_glob(wanted) and wanted not in names:
             raise UnknownName(f"stage {stage.name!r} needs the tool {wanted!r}", hint=f"there are: {', '.join(names)}")
-    return tuple(tool for tool in offered if any(matches(wanted, tool.name) for wanted in stage.tools))
+    meant = [name for name in names if may_ask or name not in _ASKING or name in stage.tools]
+    return tuple(tool for tool in offered if tool.name in meant and any(matches(one, tool.name) for one in stage.tools))
 
 
 def _options(blueprint: Blueprint, stage: Stage, options: RunOptions) -> RunOptions:
