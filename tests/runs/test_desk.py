@@ -401,6 +401,19 @@ def test_rows_73_and_76_what_is_overdue_is_timed_out_and_approves_nothing(made: 
     assert {(AskOutcome.TIMED_OUT, False, None)} == {(one.outcome, one.is_allowed, one.choice) for one in closed}
 
 
+def test_only_those_that_are_named_are_looked_at_where_somebody_knows_which_fall_due(made: Made) -> None:
+    async def story() -> tuple[list[str], list[str]]:
+        journal = made()
+        await wait(journal, *(replace(opened, deadline=later(60), remind_at=later(30)) for opened in (POINT, CONFIRM)))
+        desk = Desk(journal, ANN)
+        reminded = [one.ask for one in await desk.remind_due(later(60), ["confirm-1"])]
+        expired = [one.ask for one in await desk.expire_due(later(60), ["confirm-1"])]
+        assert () == await desk.expire_due(later(60), ["confirm-1"])
+        return reminded, expired
+
+    assert (["confirm-1"], ["confirm-1"]) == go(story())
+
+
 def test_row_75_what_has_no_deadline_or_outlives_it_waits_for_ever(made: Made) -> None:
     async def story() -> int:
         journal = made()

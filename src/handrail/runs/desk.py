@@ -107,14 +107,18 @@ class Desk:
 
     # What time does
 
-    async def expire_due(self, now: datetime) -> tuple[AskRow, ...]:
-        """Close every open question whose deadline has passed; the rows as they were. An answer that is in has won."""
-        due = [row async for row in self._open() if _is_past(row.opened.deadline, now) and row.opened.may_expire]
+    async def expire_due(self, now: datetime, asks: Sequence[str] | None = None) -> tuple[AskRow, ...]:
+        """Close every open question whose deadline has passed; the rows as they were. An answer that is in has won.
+
+        ``asks`` are those to look at (None: all), for one who knows which fall due, as the outbox of a database does.
+        """
+        rows = await self._standing(asks)
+        due = [row for row in rows if _is_past(row.opened.deadline, now) and row.opened.may_expire]
         return tuple([row for row in due if await self._expire(row)])
 
-    async def remind_due(self, now: datetime) -> tuple[AskRow, ...]:
+    async def remind_due(self, now: datetime, asks: Sequence[str] | None = None) -> tuple[AskRow, ...]:
         """Record of every open question whose reminder is due that somebody is reminded; those rows, each once."""
-        due = [row async for row in self._open() if _is_past(row.opened.remind_at, now)]
+        due = [row for row in await self._standing(asks) if _is_past(row.opened.remind_at, now)]
         return tuple([row for row in due if await self._remind(row)])
 
     async def count_votes(self) -> tuple[Accepted, ...]:
@@ -217,6 +221,13 @@ class Desk:
                 return entry
         closed = row.closed or AskClosed(ask=row.ask, outcome=AskOutcome.WITHDRAWN)
         return Entry(number=0, body=closed, by=row.closed_by or DRIVER, key="", at=row.closed_at)
+
+    async def _standing(self, asks: Sequence[str] | None) -> list[AskRow]:
+        """The open ones of ``asks``, of all questions where that is None."""
+        if asks is None:
+            return [row async for row in self._open()]
+        rows = [await self._journal.ask(name) for name in asks]
+        return [row for row in rows if row.status == "open"]
 
     async def _open(self, *, root: str | None = None, kind: AskKind | None = None) -> AsyncIterator[AskRow]:
         """All open questions, page by page, in the order they were opened."""
