@@ -78,6 +78,13 @@ def test_what_is_no_tools_file_is_an_error_that_names_it(data: bytes) -> None:
         parse_tools(data, TOML, base=BASE, environment={})
 
 
+@pytest.mark.parametrize("data", [b"[" * 100_000, b"a = " + b"[" * 100_000], ids=["JSON", "TOML"])
+def test_a_file_that_is_nested_without_end_is_an_error_that_names_it(data: bytes) -> None:
+    path = TOML if b"=" in data else JSON
+    with pytest.raises(WorkspaceError, match=rf"{path} is nested too deeply"):
+        parse_tools(data, path, base=BASE, environment={})
+
+
 def test_hooks_keep_their_order_and_know_two_events() -> None:
     hooks = [
         {"name": "b", "command": ["x"]},

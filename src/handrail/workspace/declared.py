@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from handrail import jsonio
 from handrail.errors import HandrailError
 from handrail.transcripts.model import Json
 from handrail.workspace.variables import filled
@@ -128,6 +129,8 @@ def _parse(data: bytes, path: PurePath, shape: type[Shape]) -> Shape:
         plain: Any = tomllib.loads(data.decode()) if kind == "TOML" else msgspec.json.decode(data)
     except (tomllib.TOMLDecodeError, msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise WorkspaceError(f"{path} is no {kind}: {_place(str(problem))}") from problem
+    except RecursionError as problem:
+        raise WorkspaceError(f"{path} is {jsonio.MAX_DEPTH_ERROR}") from problem
     try:
         return msgspec.convert(plain, shape)
     except msgspec.ValidationError as problem:
