@@ -27,9 +27,9 @@ STORED_NAMES = """
 adjusted ask_closed ask_opened ask_reminded ask_voted blueprint_frozen bound_reached boundary_decided cancel_requested
 child_ended child_spawned compacted compaction_failed document_edited driver_took_over edge_asked entry_refused
 fan_out_planned hook_ran injected input_delivered input_received input_returned interrupted message_imported
-model_failed model_replied model_requested pause_requested point_routed prompt_given region_written resume_requested
-rewound run_ended run_started session_opened session_titled stage_entered stage_left stage_repeated stop_requested
-taint_raised tool_finished tool_outcome_unknown tool_requested tool_rewritten tool_started
+model_failed model_replied model_requested pause_requested point_routed prompt_given region_summed region_written
+resume_requested rewound run_ended run_started session_opened session_titled stage_entered stage_left stage_repeated
+stop_requested taint_raised tool_finished tool_outcome_unknown tool_requested tool_rewritten tool_started
 """
 
 

@@ -187,6 +187,12 @@ class Conversation:
         self.decisions.append(body)
         self._price(any(one.is_unpriced for one in body.contributions))
 
+    def summed(self, body: ev.RegionSummed, by: Actor) -> None:
+        self._price(body.is_unpriced)
+        if body.error is None:
+            # A response like a summary of the whole conversation, as far as the model's place in a script goes.
+            self.replies += 1
+
     def child_ended(self, body: ev.ChildEnded, by: Actor) -> None:
         self._price(body.is_unpriced)
 
@@ -236,4 +242,5 @@ _HANDLERS: dict[type, Callable[[Conversation, Any, Actor], None]] = {
     ev.AskClosed: Conversation.answered,
     ev.BoundaryDecided: Conversation.decided,
     ev.ChildEnded: Conversation.child_ended,
+    ev.RegionSummed: Conversation.summed,
 }

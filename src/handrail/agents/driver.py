@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, assert_never
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from handrail.agents.compose import composed, consequences
 from handrail.agents.inbox import Inbox
 from handrail.agents.opening import NotStartable
 from handrail.agents.requesting import Requests, model_of
+from handrail.agents.summarising import summarise
 from handrail.agents.work import Activity, Work
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
@@ -118,7 +120,7 @@ class Driver:
         token = self._activity.begin(self._writer.state.inbox)
         match effect:
             case CallModel():
-                if not await self._is_pool_spent():
+                if not await self._is_pool_spent() and not await self._saw_to_regions(token):
                     await self._in_time(self.requests.send(effect, token))
             case RunTool(call=call, step=Step.RUN) | Spawn(call=call):
                 self._fly(effect, self._in_time(self._calls.run(call, token)))
@@ -177,6 +179,15 @@ class Driver:
             raise NotStartable("the run is one of a blueprint", hint="go on with it by its blueprint")
         self._note_spent()
         await self._work.stages.advance(effect, self._writer)
+
+    async def _saw_to_regions(self, token: CancellationToken) -> bool:
+        """Whether the regions of a stage had to be seen to, or that was cut off: what is to be done may differ then."""
+        if self._work.stages is None:
+            return False
+        before = self._writer.state.seq
+        ask = partial(summarise, self._work, self._writer, token)
+        await self._in_time(self._unless_cut(self._work.stages.keep_up(self._writer, ask)))
+        return token.is_cancelled or self._writer.state.seq != before
 
     # What takes time
 

@@ -26,6 +26,7 @@ from handrail.transcripts.model import Json, Message, Taint
 
 if TYPE_CHECKING:
     from handrail.agents.agent import Agent
+    from handrail.agents.summarising import Ask
 
 
 class Seen(Struct, frozen=True):
@@ -85,6 +86,13 @@ class Stages(Protocol):
 
     def refused(self, written: Mapping[str, tuple[RegionEntry, ...]]) -> str | None:
         """Why a call may not leave the regions like that; None where it may."""
+        ...
+
+    async def keep_up(self, writer: Writer, ask: Ask) -> None:
+        """See to the context regions before the model is asked: make room, have ``ask`` sum up what is due, record it.
+
+        Nothing is recorded where there is nothing to see to. Raises what ``ask`` raises when it is cut off.
+        """
         ...
 
     async def advance(self, effect: Advance, writer: Writer) -> None:

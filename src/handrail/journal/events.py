@@ -594,6 +594,26 @@ class RegionWritten(Struct, frozen=True, omit_defaults=True, kw_only=True):
     stage: str | None = None
 
 
+class RegionSummed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """A model was asked to sum up the older part of a context region; ``RegionWritten`` follows where that served.
+
+    Where it did not (``is_kept`` False) the region stays as it was, and ``error`` says why there was no reply at all.
+    ``tokens`` (input and output) and ``cost`` are what asking took, ``is_unpriced`` where nobody knows the cost.
+    """
+
+    region: str
+    stage: str | None = None
+    is_kept: bool = True
+    error: str | None = None
+    elapsed_s: float = 0.0
+    tokens: int = 0
+    cost: float = 0.0
+    is_unpriced: bool = False
+
+    def __post_init__(self) -> None:
+        settle_floats(self, "elapsed_s", "cost")
+
+
 # The envelope -----------------------------------------------------------------------------------------------
 
 
@@ -654,6 +674,7 @@ Known: TypeAlias = (
     | StageRepeated
     | PointRouted
     | RegionWritten
+    | RegionSummed
 )
 """Every kind this release writes."""
 

@@ -86,6 +86,17 @@ def _anew(run: RunState) -> RunState:
     )
 
 
+def _summed(state: State, run: RunState, body: ev.RegionSummed) -> State:
+    """What a summary took counts, whatever came of it."""
+    spent = replace(
+        run.spent,
+        seconds=run.spent.seconds + body.elapsed_s,
+        tokens=run.spent.tokens + body.tokens,
+        cost=run.spent.cost + body.cost,
+    )
+    return replace(state, run=replace(run, spent=spent))
+
+
 def _check_stage(run: RunState, stage: str, what: str) -> StageState:
     if run.stage is None or run.stage.stage != stage:
         raise BrokenJournal(f"stage {stage!r} is {what} while the run is not in it")
@@ -104,5 +115,6 @@ STAGE_HANDLERS: dict[type, Callable[[State, RunState, Any], State]] = {
     ev.StageRepeated: _repeated,
     ev.PointRouted: _routed,
     ev.RegionWritten: _unchanged,
+    ev.RegionSummed: _summed,
     ev.FanOutPlanned: _unchanged,
 }

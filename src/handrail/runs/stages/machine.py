@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from handrail import ids
+from handrail.agents.asks import BOTH
 from handrail.agents.boundary import Enlisted
 from handrail.agents.conversation import Conversation
 from handrail.agents.options import RunOptions
 from handrail.agents.regions import Regions
 from handrail.agents.staging import Frozen, Seen, Staged
+from handrail.agents.summarising import Ask
 from handrail.agents.writer import Said, Writer
 from handrail.blueprints.edges.stuck import OnStuck
 from handrail.blueprints.forms import digest_of, to_plain
@@ -28,6 +30,7 @@ from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, EndReason, Reg
 from handrail.runs.regions.blocks import tokens_of
 from handrail.runs.regions.contents import is_conversation
 from handrail.runs.regions.drafts import Origin
+from handrail.runs.regions.keeping import Standing, keeping
 from handrail.runs.regions.seeding import Ground, Permit, SeedFailed
 from handrail.runs.regions.shelf import Shelf
 from handrail.runs.regions.size import Size, calibrated
@@ -172,6 +175,27 @@ class StageMachine:
             if tokens_of(region, entries, size.estimate) > region.budget_tokens(size.window):
                 return f"that is more than the region {name} has room for"
         return None
+
+    async def keep_up(self, writer: Writer, ask: Ask) -> None:
+        visit = self.progress.visit
+        if visit is None or not self.blueprint.regions:
+            return
+        stage = self.blueprint.stage(visit.stage)
+        model = self._parts[stage.name].agent.model.info.name
+        standing = Standing(
+            stage=stage.name,
+            visible=self.blueprint.regions_of(stage),
+            contents=dict(self.progress.regions),
+            instructions=self._parts[stage.name].agent.instructions,
+            messages=writer.conversation.sent,
+            size=self._window(stage.name),
+            taint=writer.state.taint or BOTH,
+            by=Actor(ActorKind.MODEL, model),
+            stage_from=_first_of_visit(writer.conversation, self.progress.from_seq),
+            passed_over=frozenset(self.progress.passed_over),
+        )
+        async for step in keeping(standing, ask):
+            await writer.record(*step)
 
     # What follows
 

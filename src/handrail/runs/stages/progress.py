@@ -100,7 +100,8 @@ class Progress:
     """Takes in the events of a session one by one; what it holds is of the last run.
 
     ``visits`` counts entries by stage. ``outputs`` are the products of stages that were left. ``locked`` are regions
-    with an approved document, each with the stage that it was approved in. ``from_seq`` is the event of the last
+    with an approved document, each with the stage that it was approved in. ``passed_over`` are regions that were
+    summed up in vain in this visit and not written since. ``from_seq`` is the event of the last
     response before the present visit: what came after it belongs to the visit.
     """
 
@@ -117,6 +118,7 @@ class Progress:
         self.regions: dict[str, tuple[RegionEntry, ...]] = {}
         self.outputs: dict[str, Json] = {}
         self.locked: dict[str, str] = {}
+        self.passed_over: set[str] = set()
         self.visit: VisitRecord | None = None
         self.left: ev.StageLeft | None = None
         self.from_seq = 0
@@ -151,6 +153,7 @@ class Progress:
         self.visits[body.stage] += 1
         self.left = None
         self.from_seq = self._replied_seq
+        self.passed_over = set()
         # The stage that owns a document may write it again.
         self.locked = {region: owner for region, owner in self.locked.items() if owner != body.stage}
 
@@ -293,8 +296,14 @@ class Progress:
         record.revisions += 1
         record.opened = record.closed = record.by = record.wish = None
 
+    def summed(self, body: ev.RegionSummed, event: ev.Event) -> None:
+        """What was summed up in vain is not tried again as it is."""
+        if not body.is_kept:
+            self.passed_over.add(body.region)
+
     def written(self, body: ev.RegionWritten, event: ev.Event) -> None:
         self.regions[body.region] = body.entries
+        self.passed_over.discard(body.region)
         visit = self.visit
         if visit is not None and event.by.kind is ActorKind.TOOL:
             visit.written.add(body.region)
@@ -336,5 +345,6 @@ _HANDLERS: dict[type, Callable[[Progress, Any, ev.Event], None]] = {
     ev.AskClosed: Progress.answered,
     ev.PointRouted: Progress.routed,
     ev.DocumentEdited: Progress.edited,
+    ev.RegionSummed: Progress.summed,
     ev.RegionWritten: Progress.written,
 }
