@@ -157,6 +157,22 @@ def test_row_111_a_no_for_the_run_repeats_its_reason_and_asks_nobody() -> None:
     assert kinds == [RefusalKind.DENIED, RefusalKind.BLOCKED, RefusalKind.BLOCKED]
 
 
+def test_a_yes_can_be_made_to_hold_for_a_pattern_that_was_shown() -> None:
+    shown: list[list[str]] = []
+
+    def approve(request: ApprovalRequest) -> Approve:
+        shown.append([str(rule) for rule in request.offers])
+        return Approve("run", rule=request.offers[1])
+
+    script: list[Item] = [call("Bash", command=command) for command in ("echo a", "echo b", "printf c")]
+    agent = Agent(model=ScriptedModel([*script, "done"]), tools=built_in_tools(["bash"]))
+    assert go(agent.run("go", RunOptions(approver=approve))).output == "done"
+    assert shown == [
+        ["Bash(command=echo a)", "Bash(command=echo *)", "Bash"],
+        ["Bash(command=printf c)", "Bash(command=printf *)", "Bash"],
+    ]
+
+
 def test_calls_of_one_response_wait_for_their_answers_side_by_side() -> None:
     meet = asyncio.Barrier(2)
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from handrail.agents.approval import ApprovalRequest, Approve, Deny, digest_of
+from handrail.agents.permissions import Rule, Verdict
 from handrail.agents.tool import Answer, Question
 from handrail.cli.attending import Attendant, NobodyThere
 from handrail.cli.live import Screen
@@ -29,11 +30,11 @@ class _Stage:
     def shown(self) -> str:
         return self.stream.getvalue().decode()
 
-    async def asks(self, name: str) -> asyncio.Task[Any]:
+    async def asks(self, name: str, *, offers: tuple[Rule, ...] = ()) -> asyncio.Task[Any]:
         """Ask whether the tool ``name`` may run; the answer comes with the task."""
         input = {"file_path": name}
         digest = digest_of(name, input)
-        request = ApprovalRequest(id=name, call_id=name, tool=name, input=input, digest=digest)
+        request = ApprovalRequest(id=name, call_id=name, tool=name, input=input, digest=digest, offers=offers)
         task = asyncio.get_running_loop().create_task(self.attendant.approve(request))
         await asyncio.sleep(0)
         return task
@@ -53,6 +54,19 @@ def test_questions_are_put_one_after_the_other() -> None:
         stage.attendant.heard(b"n not this\r")
         assert await second == Deny("not this", digest=digest_of("Second", {"file_path": "Second"}))
         assert "May Second run?" in stage.shown
+
+    _go(story())
+
+
+def test_what_a_yes_can_be_made_to_hold_for_is_shown_and_taken_by_its_number() -> None:
+    async def story() -> None:
+        stage = _Stage()
+        rules = (Rule(Verdict.ALLOW, "Bash", {"command": "git log"}), Rule(Verdict.ALLOW, "Bash", {"command": "git *"}))
+        asked = await stage.asks("Bash", offers=rules)
+        assert "a 1  also Bash(command=git log)" in stage.shown
+        stage.attendant.heard(b"a 2\r")
+        reply = await asked
+        assert (reply.scope, reply.rule) == ("run", rules[1])
 
     _go(story())
 

@@ -72,6 +72,12 @@ def test_a_line_answers_whether_a_call_may_run(line: str, meant: object) -> None
     assert parse_reply(line) == meant
 
 
+def test_a_yes_can_be_made_to_hold_for_what_was_offered_and_for_nothing_else() -> None:
+    assert parse_reply("a 2", 3) == Yes(holds=True, offer=2)
+    assert [isinstance(parse_reply(line, 3), Unclear) for line in ("a 0", "a 4", "a -1", "a two", "a ２")] == [True] * 5
+    assert isinstance(parse_reply("a 1"), Unclear)
+
+
 @pytest.mark.parametrize("line", ["", "yep", "y but carefully", "not that", "a lot", "e {", "e", "nope"])
 def test_words_that_are_no_clear_answer_neither_allow_nor_deny(line: str) -> None:
     assert isinstance(parse_reply(line), Unclear)

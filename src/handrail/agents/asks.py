@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 
 from handrail import ids, jsonio
-from handrail.agents.admission import Admission, admit
+from handrail.agents.admission import Admission, admit, asked_of
 from handrail.agents.approval import HOLD, ApprovalRequest, ApproveEdited, Settled, digest_of, seek
 from handrail.agents.cancellation import CancellationToken, Cancelled
 from handrail.agents.execution import unknown_tool
-from handrail.agents.permissions import Rule, Verdict
+from handrail.agents.permissions import Rule, Verdict, offers
 from handrail.agents.questions import Closing, Questions
 from handrail.agents.taint import ALL_TRAITS
 from handrail.agents.tool import Tool, ToolOutput
@@ -126,6 +126,7 @@ class Asks:
             traits=ALL_TRAITS if tool is None else tool.traits,
             why=why,
             origin=self._work.origin,
+            offers=() if tool is None else offers(asked_of(tool, input, self._work.options.workspace)),
             taint=self._writer.state.taint,
         )
         self.start(opened.ask, lambda token: self._seek(request, token))

@@ -46,8 +46,8 @@ class RoundAdjustment(Struct, frozen=True, kw_only=True):
     """What changes for the rounds in scope; None leaves a thing as it is. Checked whole before any of it is applied.
 
     ``tools`` are the names of those that are offered, ``tool_choice`` is ``auto``, ``none``, ``required`` or a name,
-    ``limits`` replaces the bounds of the run, ``max_output_tokens`` is how much a response may say, ``note`` is added to
-    the instructions. ``scope`` None is that of the decision it comes with: ``run`` with
+    ``limits`` replaces the bounds of the run, ``max_output_tokens`` is how much a response may say, ``note`` is added
+    to the instructions. ``scope`` None is that of the decision it comes with: ``run`` with
     ``Continue``, ``round`` with ``Inject`` and ``Retry``. ``session`` outlives the run.
     """
 

@@ -145,7 +145,7 @@ class Attendant:
             return typed.parse_command(line)
         subject = self._meant_for.subject
         if isinstance(subject, ApprovalRequest):
-            return typed.parse_reply(line)
+            return typed.parse_reply(line, len(subject.offers))
         return typed.parse_answer(line, choices_of(subject), may_type=subject.may_type and not is_edit(subject))
 
     def _first(self) -> _Asked | None:
@@ -206,7 +206,8 @@ def _reply(said: typed.Reply | typed.Answered, subject: ApprovalRequest | Questi
         case typed.No(), Question():
             return Answer(refusal=Refusal(RefusalKind.DENIED, "person", said.reason))
         case typed.Yes(), ApprovalRequest():
-            return Approve("run" if said.holds else "once", digest=subject.digest)
+            rule = None if said.offer is None else subject.offers[said.offer - 1]
+            return Approve("run" if said.holds else "once", rule=rule, digest=subject.digest)
         case typed.No(), ApprovalRequest():
             return Deny(said.reason, digest=subject.digest)
         case typed.Edited(), ApprovalRequest():

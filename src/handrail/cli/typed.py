@@ -16,7 +16,8 @@ HELP = (
     "/stop WHY     end at the next boundary; what runs is finished",
     "/cancel WHY   end now",
     "asked about a call:  y  yes    a  yes, and for the same call until the run ends    n WHY  no",
-    "                     e JSON  yes, with these arguments instead    /steer TEXT  say something else first",
+    "                     a N  yes, and for all that N stands for    e JSON  yes, with these arguments instead",
+    "                     /steer TEXT  say something else first",
     "Ctrl-C        interrupt; once more: cancel",
 )
 
@@ -52,9 +53,10 @@ class CancelRun(Struct, frozen=True):
 
 
 class Yes(Struct, frozen=True):
-    """The call may run; ``holds`` for the same call until the run ends too."""
+    """The call may run; ``holds`` until the run ends too: for the same call, or for what was offered as ``offer``."""
 
     holds: bool = False
+    offer: int | None = None
 
 
 class No(Struct, frozen=True):
@@ -108,8 +110,11 @@ def parse_command(line: str) -> Command:
             return Unclear(HELP)
 
 
-def parse_reply(line: str) -> Reply | Command:
-    """``line`` when a call waits for a yes; words that are no answer are sent nowhere, since they could be a no."""
+def parse_reply(line: str, offers: int = 0) -> Reply | Command:
+    """``line`` when a call waits for a yes; words that are no answer are sent nowhere, since they could be a no.
+
+    ``offers`` is how many numbered things a yes may be made to hold for.
+    """
     text = line.strip()
     word, _, rest = text.partition(" ")
     rest = rest.strip()
@@ -118,6 +123,8 @@ def parse_reply(line: str) -> Reply | Command:
             return Yes()
         case "a" | "always" if not rest:
             return Yes(holds=True)
+        case "a" | "always" if rest.isascii() and rest.isdigit() and 1 <= int(rest) <= offers:
+            return Yes(holds=True, offer=int(rest))
         case "n" | "no":
             return No(rest or None)
         case "e" | "edit":

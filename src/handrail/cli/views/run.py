@@ -151,6 +151,7 @@ def render_asked(request: ApprovalRequest) -> list[str]:
     return [
         f"? May {one_line(request.tool)} run{who}?{about}",
         *(f"    {scrub(line)}" for line in _whole(request.input)),
+        *(f"  a {number}  also {one_line(str(rule))}" for number, rule in enumerate(request.offers, 1)),
     ]
 
 
