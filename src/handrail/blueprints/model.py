@@ -20,13 +20,13 @@ from handrail.blueprints.regions import CONVERSATION, Name, Region, Seed, Slidin
 from handrail.journal.vocabulary import Limits
 
 Item = TypeVar("Item")
-Listed = Annotated[Sequence[Item], AfterValidator(tuple)]
-"""A list, kept as a tuple."""
+Listed = Annotated[Sequence[Item], Field(max_length=500), AfterValidator(tuple)]
+"""A list, kept as a tuple; longer ones nobody wrote by hand, and what is checked of them takes its time."""
 
 Words = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=r"^\S(.*\S)?$")]
 """One line that is not blank and has no blanks around it: the name of a tool, a model, a strategy."""
 
-Prose = Annotated[str, StringConstraints(max_length=200_000)]
+Prose = Annotated[str, StringConstraints(max_length=100_000)]
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 Amount = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
@@ -139,7 +139,7 @@ def _not(given: list[str]) -> str:
     return f", not by {' and '.join(given)}" if given else ""
 
 
-class Unattended(Declared):
+class Unwatched(Declared):
     """What holds in a run that nobody watches. A blueprint with this table says that it is meant to run so.
 
     ``approvals``: a call that needs a yes is held until somebody comes, or refused. ``questions``: so is a question
@@ -170,13 +170,13 @@ class Stage(Declared):
     limits: Bounds = Bounds()
     strategies: Listed[Words] = ()
     points: Listed[InteractionPoint] = ()
-    edges: Listed[Edge] | None = None
+    edges: Annotated[Listed[Edge], Field(max_length=100)] | None = None
     output: Output | None = None
     seeds: Mapping[Name, Seed] = Field(default_factory=dict)
     max_visits: Count | None = None
     fan_out: FanOut | None = None
     is_worker: bool = Field(default=False, strict=True)
-    unattended: Unattended | None = None
+    unattended: Unwatched | None = None
 
 
 class Blueprint(Declared):
@@ -194,7 +194,7 @@ class Blueprint(Declared):
     models: Listed[Words] = ()
     permissions: Permissions = Permissions()
     limits: Bounds = Bounds()
-    unattended: Unattended | None = None
+    unattended: Unwatched | None = None
     regions: Listed[Region] = ()
     stages: Annotated[Listed[Stage], Field(min_length=1)]
 
@@ -238,9 +238,9 @@ class Blueprint(Declared):
         """The models of ``stage`` in order; empty where the run brings its own."""
         return tuple(stage.models or self.models)
 
-    def unattended_of(self, stage: Stage) -> Unattended:
+    def unattended_of(self, stage: Stage) -> Unwatched:
         """What holds in ``stage`` when nobody watches."""
-        return stage.unattended or self.unattended or Unattended()
+        return stage.unattended or self.unattended or Unwatched()
 
 
 def sees(stage: Stage, region: str) -> bool:

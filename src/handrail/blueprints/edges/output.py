@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import StringConstraints
 
 from handrail.blueprints.edges import EdgeBase, Visit
 from handrail.blueprints.predicates import RequiredPredicate
 from handrail.transcripts.model import Json
+
+FieldPath = Annotated[str, StringConstraints(pattern=r"^[^.]+(\.[^.]+)*$", max_length=500)]
+"""Keys with dots between them."""
 
 
 class OnOutput(EdgeBase, RequiredPredicate):
@@ -18,7 +21,7 @@ class OnOutput(EdgeBase, RequiredPredicate):
     """
 
     when: Literal["output"] = "output"
-    field: Annotated[str, Field(pattern=r"^[^.]+(\.[^.]+)*$")] | None = None
+    field: FieldPath | None = None
 
     def fits(self, visit: Visit) -> bool:
         """When the output, or the named part of it, is as asked."""
