@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from handrail.blueprints.regions import FilesSeed, Region
 from handrail.journal import events as ev
 from handrail.journal.fold import fold
 from handrail.models.errors import ModelError
-from handrail.models.scripted import Item
-from handrail.runs.stages import progress_of, run_blueprint
-from handrail.transcripts.model import Taint
+from handrail.models.port import ModelRequest
+from handrail.models.scripted import Item, Reply, Said
+from handrail.runs.stages import progress_of, run_blueprint, start_blueprint
+from handrail.transcripts.model import Taint, Usage
 from tests.agents.stage import go
 
 from .build import Checklist, Compacting, Keyed, Pinned, RegionEntry, Sliding, texts
@@ -163,11 +165,41 @@ def test_a_conversation_that_compacts_is_summed_up_and_the_whole_of_it_stays_in_
     assert 5 == str(ran.result.transcript).count("ToolResult(")
 
 
-def test_a_summary_counts_against_the_run() -> None:
-    ran = Ran([*written(6), "in short", "done"], NOTES)
-    run_ends = fold([event for event in ran.events if not isinstance(event.body, ev.RunEnded)]).run
-    assert run_ends is not None
-    assert run_ends.spent.seconds >= sum(one.elapsed_s for one in ran.of(ev.RegionSummed))
+def spending(tokens: int, *said: Said) -> Reply:
+    """A reply that cost so many tokens."""
+    return Reply(content=said, usage=Usage(input_tokens=tokens, output_tokens=0), cost=0.0)
+
+
+def test_what_a_summary_takes_counts_against_the_run() -> None:
+    calls = [call("ContextAppend", region="notes", text=f"note {at} {'x' * 29}") for at in range(6)]
+    script: list[Item] = [spending(10, *calls), spending(1_000, "in short"), spending(1, "never asked")]
+    ran = Ran(script, NOTES, max_tokens=500)
+    assert (EndReason.MAX_TOKENS, 1_000) == (ran.result.end_reason, ran.of(ev.RegionSummed)[0].tokens)
+    assert "never asked" not in str(ran.result.transcript)
+    assert ["in short", "note 5 x"] == [text[:8] for text in texts(ran.regions["notes"])]
+
+
+def test_a_run_that_is_cancelled_while_it_sums_up_ends_and_loses_nothing() -> None:
+    asked = asyncio.Event()
+
+    async def never(request: ModelRequest) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    async def story() -> tuple[Any, list[ev.Event]]:
+        journal = MemoryJournal()
+        agent = Agent(model=ScriptedModel([*written(6), never]), tools=built_in_tools(REGIONAL))
+        blueprint = Blueprint(name="b", regions=(NOTES,), stages=(Stage(name="work", tools=("Context*",)),))
+        run = start_blueprint(blueprint, "Mend it.", agent, session=Session(id="s", journal=journal))
+        await asked.wait()
+        run.cancel()
+        return await run, list(await journal.read("s"))
+
+    result, events = go(story())
+    assert EndReason.CANCELLED == result.end_reason
+    assert 6 == len(progress_of(events).regions["notes"])
+    assert not [event for event in events if isinstance(event.body, ev.RegionSummed)]
 
 
 def test_regions_are_what_their_events_say() -> None:
