@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import uuid
 from collections.abc import Iterable
 
@@ -12,6 +13,7 @@ from handrail.errors import UnsafeId
 
 _NAMESPACE = uuid.UUID("6b0f5a52-6f6e-5d0a-9d0c-9a1f0b6f7c11")
 _FORBIDDEN = frozenset("/\\:\x7f") | {chr(code) for code in range(32)}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 MAX_ID_BYTES = 200
 
 
@@ -31,7 +33,7 @@ def check_id(value: str) -> str:
         reason = "it starts like an option"
     elif not _FORBIDDEN.isdisjoint(value):
         reason = "it holds a path separator, a colon or a control character"
-    elif any("\ud800" <= char <= "\udfff" for char in value):
+    elif _SURROGATE.search(value):
         reason = "it is not valid text"
     elif len(value.encode()) > MAX_ID_BYTES:
         reason = f"it is longer than {MAX_ID_BYTES} bytes"

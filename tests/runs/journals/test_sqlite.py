@@ -10,7 +10,9 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +22,7 @@ from handrail.journal.broken import BrokenJournal
 from handrail.journal.port import number
 from handrail.journal.vocabulary import DRIVER
 from handrail.journal.wire import encode_event
-from handrail.runs.journals.database import Transaction
+from handrail.runs.journals.database import Done, Transaction, Value
 from handrail.runs.journals.sqlite import SqliteJournal
 from handrail.runs.journals.sqlite_database import SqliteDatabase
 
@@ -60,9 +62,15 @@ def test_what_people_said_and_what_tools_did_is_synced_and_the_rest_is_not(tmp_p
     synced: list[bool] = []
 
     class Watched(SqliteDatabase):
-        def _set_durability(self, connection: sqlite3.Connection, is_durable: bool) -> None:
-            super()._set_durability(connection, is_durable)
-            synced.append(connection.execute("PRAGMA synchronous").fetchone()[0] == 2)
+        def write(self, work: Callable[[Any], Value], *, is_durable: bool) -> Value:
+            synced.append(is_durable)
+            return super().write(work, is_durable=is_durable)
+
+        def at_once(self, work: Callable[[Any], Value], *, writes: bool) -> Done[Value] | None:
+            done = super().at_once(work, writes=writes)
+            if writes and done is not None:
+                synced.append(False)
+            return done
 
     journal = SqliteJournal(tmp_path / "journal.sqlite")
     journal.database = Watched(journal.path)
@@ -80,6 +88,17 @@ def test_what_people_said_and_what_tools_did_is_synced_and_the_rest_is_not(tmp_p
     asyncio.run(story())
     journal.close()
     assert synced == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize(("is_durable", "level"), [(True, 2), (False, 1)])
+def test_a_transaction_is_as_durable_as_it_was_wanted(tmp_path: Path, is_durable: bool, level: int) -> None:
+    database = SqliteDatabase(tmp_path / "journal.sqlite")
+    for wanted in (not is_durable, is_durable):
+        found = database.write(lambda made: made.run("PRAGMA synchronous"), is_durable=wanted)
+    assert found == [(level,)]
+    at_once = database.at_once(lambda made: made.run("PRAGMA synchronous"), writes=True)
+    assert at_once == ([(1,)],)
+    database.close()
 
 
 def test_a_file_that_is_no_database_is_said_to_be_none(tmp_path: Path) -> None:
@@ -372,6 +391,7 @@ def test_a_writer_waits_for_its_turn_and_says_when_it_never_comes(tmp_path: Path
     try:
         with pytest.raises(StoreError, match="locked") as caught:
             impatient.write(lambda made: None, is_durable=True)
+        assert impatient.at_once(lambda made: made.run("DELETE FROM events"), writes=True) is None
         assert caught.value.hint is not None
         assert impatient.read(lambda made: made.run("SELECT count(*) FROM sessions")) == [(0,)]
     finally:

@@ -7,7 +7,7 @@ open transaction and may be run again where the database lost its connection, so
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from handrail.errors import StoreError
 
@@ -19,6 +19,12 @@ class NewerSchema(StoreError):
     """The tables were made by a later release of Handrail; this one leaves them alone."""
 
     code = "newer_schema"
+
+
+class Done(NamedTuple, Generic[Value]):
+    """That something was done, and what it gave."""
+
+    value: Value
 
 
 class Transaction(Protocol):
@@ -61,6 +67,13 @@ class Database(Protocol):
 
     def read(self, work: Callable[[Transaction], Value]) -> Value:
         """What ``work`` returns, given one unchanging sight of the database."""
+        ...
+
+    def at_once(self, work: Callable[[Transaction], Value], *, writes: bool) -> Done[Value] | None:
+        """``work`` done without waiting for anybody or for the disk; None, with nothing changed, where that cannot be.
+
+        What it ``writes`` is not durable.
+        """
         ...
 
     def close(self) -> None:

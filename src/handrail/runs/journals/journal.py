@@ -47,10 +47,13 @@ class SqlJournal:
         check_id(session)
         check_numbers(expected_seq, events)
         cells = [encode_event(event) for event in events]
-        await self._write(
-            lambda transaction: transactions.append(transaction, session, expected_seq, epoch, events, cells),
-            is_durable=transactions.is_durable(events),
-        )
+
+        def work(transaction: Transaction) -> None:
+            transactions.append(transaction, session, expected_seq, epoch, events, cells)
+
+        is_durable = transactions.is_durable(events)
+        if is_durable or self.database.at_once(work, writes=True) is None:
+            await self._write(work, is_durable=is_durable)
 
     async def read(self, session: str, after: int = 0) -> tuple[Event, ...]:
         check_id(session)
@@ -67,7 +70,13 @@ class SqlJournal:
 
     async def inbox(self, session: str, after: int = 0) -> tuple[Entry, ...]:
         check_id(session)
-        return await self._read(lambda transaction: transactions.inbox(transaction, session, after))
+
+        def work(transaction: Transaction) -> tuple[Entry, ...]:
+            return transactions.inbox(transaction, session, after)
+
+        # Asked at every step of a run, and next to always there is nothing.
+        done = self.database.at_once(work, writes=False)
+        return await self._read(work) if done is None else done.value
 
     async def sessions(self) -> tuple[str, ...]:
         return await self._read(transactions.sessions)

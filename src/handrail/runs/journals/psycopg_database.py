@@ -35,8 +35,13 @@ _VALUE = re.compile(r"(?<!:):([a-z_]+)")
 _LOCK_OF_THE_SCHEMA = 0x68616E64
 _ROLLED_BACK = ("40001", "40P01")
 """The states of a transaction that lost to another and may be tried anew."""
-_GONE = ("08", "57P")
-"""How the states of a server that went away begin."""
+_GONE = ("08", "57P", "25P03")
+"""How the states of a connection begin that is gone: with its server, or taken from a process that stood still."""
+FROZEN_AFTER_S = 5
+"""How long, in seconds, a transaction may stand still before the server gives its locks to others.
+
+A process that is frozen in the middle of one must not keep another from taking its session over.
+"""
 _WAITS_S = (0.05, 0.1, 0.2, 0.5, 1.0)
 """How long to wait before each further attempt; the last from then on."""
 
@@ -115,6 +120,9 @@ class PsycopgDatabase:
                     connection.isolation_level = None
 
         return self._patiently(once)
+
+    def at_once(self, work: Callable[[_Transaction], Value], *, writes: bool) -> None:
+        """Never: a server is always waited for."""
 
     def close(self) -> None:
         with self._lock:
@@ -205,6 +213,7 @@ class PsycopgDatabase:
 
 def _find_schema(connection: psycopg.Connection[Any]) -> None:
     connection.execute("SET search_path TO " + SCHEMA)
+    connection.execute(f"SET idle_in_transaction_session_timeout TO {FROZEN_AFTER_S * 1000}")
     connection.commit()
 
 
@@ -212,10 +221,10 @@ def _may_pass(problem: psycopg.Error) -> bool:
     """Whether trying again can help: the server went away, or another transaction won."""
     if isinstance(problem, PoolTimeout):
         return True
-    if not isinstance(problem, psycopg.OperationalError | psycopg.InterfaceError):
-        return False
     state = problem.sqlstate
-    return state is None or state in _ROLLED_BACK or state.startswith(_GONE)
+    if state is None:
+        return isinstance(problem, psycopg.OperationalError | psycopg.InterfaceError)
+    return state in _ROLLED_BACK or state.startswith(_GONE)
 
 
 @cache
