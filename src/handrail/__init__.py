@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from handrail.transcripts.codec import Loss as Loss
     from handrail.transcripts.codec import LossItem as LossItem
     from handrail.transcripts.codec import Store as Store
+    from handrail.transcripts.context import context as context
     from handrail.transcripts.model import Artifact as Artifact
     from handrail.transcripts.model import Author as Author
     from handrail.transcripts.model import Bash as Bash
@@ -179,6 +180,7 @@ _HOMES = {
         "Meta MultiEdit Parent Raw Read Refusal RefusalKind Taint Text Thinking ToolCall ToolResult ToolUse "
         "Transcript Usage Via Write"
     ),
+    "transcripts.context": "context",
     "transcripts.spans": "CropError Span",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
