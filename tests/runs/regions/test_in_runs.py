@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from handrail import Agent, EndReason, MemoryJournal, RunOptions, ScriptedModel, Session, call
+from handrail import Agent, EndReason, MemoryJournal, RunFailed, RunOptions, ScriptedModel, Session, call
 from handrail.agents.tools import REGIONAL, built_in_tools
 from handrail.blueprints.model import Blueprint, Stage
-from handrail.blueprints.regions import FilesSeed, Region
+from handrail.blueprints.regions import FilesSeed, LiteralSeed, Region
 from handrail.journal import events as ev
 from handrail.journal.fold import fold
 from handrail.models.errors import ModelError
-from handrail.models.port import ModelRequest
+from handrail.models.port import ModelInfo, ModelRequest
 from handrail.models.scripted import Item, Reply, Said
 from handrail.runs.stages import progress_of, run_blueprint, start_blueprint
 from handrail.transcripts.model import Taint, Usage
@@ -114,8 +114,19 @@ def test_seeds_are_there_from_the_first_request_and_taint_the_conversation(tmp_p
 
 def test_a_seed_that_cannot_be_had_ends_the_run_and_says_why(tmp_path: Path) -> None:
     files = Keyed(name="files", seed=FilesSeed(files=("none",)))
-    with pytest.raises(Exception, match="none: No such file"):
+    with pytest.raises(RunFailed, match="stage work cannot begin: none: No such file"):
         Ran(["done"], files, workspace=tmp_path)
+
+
+# H 166
+def test_a_stage_whose_regions_leave_its_model_no_room_is_not_begun() -> None:
+    big = Pinned(name="big", max_tokens=100_000, seed=LiteralSeed(literal="x" * 40_000))
+    model = ScriptedModel(["never"])
+    model.info = ModelInfo(id="small", provider="scripted", context_tokens=8_000)
+    blueprint = Blueprint(name="b", regions=(big,), stages=(Stage(name="work"),))
+    with pytest.raises(RunFailed, match=r"stage work cannot begin.*window leaves 7200.*big 10001"):
+        go(run_blueprint(blueprint, "Mend it.", Agent(model=model)))
+    assert [] == model.requests
 
 
 # Summaries in a run

@@ -34,7 +34,7 @@ from handrail.runs.regions.keeping import Standing, keeping
 from handrail.runs.regions.seeding import Ground, Permit, SeedFailed
 from handrail.runs.regions.shelf import Shelf
 from handrail.runs.regions.size import Size, calibrated
-from handrail.runs.regions.view import view_of
+from handrail.runs.regions.view import overfull, view_of
 from handrail.runs.stages.assembly import Assemble, Parts, parts_of
 from handrail.runs.stages.deciding import decide
 from handrail.runs.stages.entering import entering, fetched
@@ -249,7 +249,11 @@ class StageMachine:
             permit=self._permit,
             environment=parts.options.environment,
         )
-        seeds = await fetched(self.blueprint, stage, self.progress, ground, self._window(stage.name))
+        size = self._window(stage.name)
+        seeds = await fetched(self.blueprint, stage, self.progress, ground, size)
+        held = {**self.progress.regions, **seeds}
+        if why := overfull(self.blueprint.regions_of(stage), held, parts.agent.instructions, size):
+            raise SeedFailed(why)
         visit = self.progress.visits[stage.name] + 1
         names = tuple(one.name for one in self._strategies(stage.name, visit))
         leaving = (body for body, _ in step.events if isinstance(body, ev.StageLeft))
