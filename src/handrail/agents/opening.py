@@ -66,6 +66,13 @@ async def opened(writer: Writer, opening: Opening, started: Started, options: Ru
     if isinstance(opening, Resume):
         if state.run is None:
             raise NotStartable(f"no run of session {writer.session} is open", hint="start a new one with a prompt")
+        given = None if started.blueprint is None else started.blueprint.digest
+        if state.run.started.blueprint != given:
+            # What a stage may do is said by its blueprint: without it, it would be driven by anybody's rules.
+            raise NotStartable(
+                f"run {state.run.started.run} goes on only by the blueprint it was started with",
+                hint="resume_blueprint, or handrail run --session",
+            )
         await writer.record(ev.DriverTookOver(max(writer.epoch, state.epoch + 1)))
         await writer.record_by(*_wishes(options))
         return state.run.started.run
