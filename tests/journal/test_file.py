@@ -18,7 +18,7 @@ from handrail.errors import StoreError, UnsafeId
 from handrail.harnesses.handrail.store import open_store
 from handrail.journal import events as ev
 from handrail.journal.broken import BrokenJournal
-from handrail.journal.file import HEAD, INBOX, JOURNAL, FileJournal
+from handrail.journal.file import HEAD, INBOX, JOURNAL, MAX_OPEN, FileJournal
 from handrail.journal.port import number
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind
 from handrail.journal.wire import encode_event
@@ -157,6 +157,48 @@ def test_a_journal_that_is_replaced_while_it_is_driven_is_not_written_to_unseen(
 
     seen, last = asyncio.run(story())
     assert (seen, last) == ((len(begin().events), ["SessionTitled"]) if way == "replaced" else (0, []))
+
+
+def _count_open(folder: Path) -> int:
+    """How many files of ``folder`` this process has open."""
+    return sum(
+        1 for link in Path("/proc/self/fd").iterdir() if link.exists() and link.resolve().parent == folder.resolve()
+    )
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this machine does not list what is open")
+def test_more_sessions_than_files_may_be_open_are_all_gone_on_with(journal: FileJournal) -> None:
+    names = [f"s{number}" for number in range(MAX_OPEN + 5)]
+    begun = begin().events
+    more = number([ev.SessionTitled("x")], after=len(begun), by=DRIVER)
+
+    async def story() -> list[int]:
+        epochs = {name: await journal.take_over(name) for name in names}
+        for name in names:
+            await journal.append(name, 0, epochs[name], begun)
+        for name in names:
+            await journal.append(name, len(begun), epochs[name], more)
+        assert _count_open(journal.folder) <= 2 * MAX_OPEN
+        return [len(await journal.read(name)) for name in names]
+
+    assert set(asyncio.run(story())) == {len(begun) + 1}
+
+
+def test_a_journal_that_is_replaced_while_its_files_are_closed_is_noticed_as_well(journal: FileJournal) -> None:
+    begun = begin().events
+    path = journal.folder / f"s1{JOURNAL}"
+
+    async def story() -> None:
+        epoch = await _begun(journal)
+        for index in range(MAX_OPEN):
+            await journal.take_over(f"other{index}")
+        copy = journal.folder / "copy"
+        copy.write_bytes(path.read_bytes())
+        copy.replace(path)
+        with pytest.raises(StoreError, match="replaced or removed"):
+            await journal.append("s1", len(begun), epoch, number([ev.SessionTitled("x")], after=len(begun), by=DRIVER))
+
+    asyncio.run(story())
 
 
 @pytest.mark.parametrize("name", ["../s1", "", "a/b", ".."])

@@ -35,6 +35,9 @@ JOURNAL, HEAD, INBOX = ".jsonl", ".head", ".inbox"
 POLL_S = 0.2
 """How often a driver looks for what other processes posted, in seconds."""
 
+MAX_OPEN = 64
+"""Of how many sessions a journal keeps the files open, two each; of others it opens them again when they are used."""
+
 _HEAD_BYTES = 42
 _SYNCED = (RunEnded, AskOpened, AskVoted, AskClosed)
 """What must outlive a power cut: what people were asked and answered, and ends. The rest outlives the process."""
@@ -58,7 +61,7 @@ class _Line(Struct, frozen=True):
 
 
 class _Files:
-    """The open files of one session; every method but ``lock`` is called with the lock held."""
+    """The files of one session; every method but ``lock`` and ``close`` is called with the lock held."""
 
     def __init__(self, folder: Path, session: str) -> None:
         base = folder / check_id(session)
@@ -67,9 +70,10 @@ class _Files:
         self._inbox = base.with_name(base.name + INBOX)
         self._inbox_name = str(self._inbox)
         files.make_private_folder(folder)
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-        self._head = os.open(base.with_name(base.name + HEAD), flags, files.PRIVATE_FILE)
+        self._head_name = str(base.with_name(base.name + HEAD))
+        self._head: int | None = None
         self._log: int | None = None
+        self._identity: tuple[int, int] | None = None
         self._log_size = 0
         self._seen = _Head(0, -1)
         self._seq = 0
@@ -77,24 +81,31 @@ class _Files:
         self._inbox_size = 0
 
     def close(self) -> None:
+        """Let go of the files; what was read of them is kept, and they are opened again when they are needed."""
         for handle in (self._head, self._log):
             if handle is not None:
                 os.close(handle)
+        self._head = self._log = None
 
     def lock(self) -> None:
         """Take the session's lock; waits for its turn."""
         import fcntl
 
-        fcntl.flock(self._head, fcntl.LOCK_EX)
+        fcntl.flock(self._opened_head(), fcntl.LOCK_EX)
 
     def unlock(self) -> None:
         import fcntl
 
-        fcntl.flock(self._head, fcntl.LOCK_UN)
+        fcntl.flock(self._opened_head(), fcntl.LOCK_UN)
+
+    def _opened_head(self) -> int:
+        if self._head is None:
+            self._head = os.open(self._head_name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.PRIVATE_FILE)
+        return self._head
 
     def read_head(self) -> _Head:
         """What the head says, held against what there is."""
-        spelled = os.pread(self._head, _HEAD_BYTES, 0)
+        spelled = os.pread(self._opened_head(), _HEAD_BYTES, 0)
         try:
             epoch, committed = map(int, spelled.split())
         except ValueError:
@@ -105,7 +116,7 @@ class _Files:
         return _Head(epoch, committed if committed <= self._log_size else _whole_bytes(self.journal))
 
     def write_head(self, head: _Head) -> None:
-        os.pwrite(self._head, head.spelled(), 0)
+        os.pwrite(self._opened_head(), head.spelled(), 0)
 
     def last_seq(self, head: _Head) -> int:
         """The number of the last event, read anew only when somebody else has written."""
@@ -125,13 +136,14 @@ class _Files:
 
     def append(self, head: _Head, events: Sequence[Event], data: bytes) -> None:
         """Write behind what is committed, then commit; ``StoreError`` when another file has taken its place."""
-        if self._log is not None and self._is_replaced():
+        if self._identity is not None and self._is_replaced():
             raise StoreError(
                 f"{self.journal} was replaced or removed while a run wrote to it", hint="go on with what is there now"
             )
         if self._log is None:
             flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
             self._log = os.open(self.journal, flags, files.PRIVATE_FILE)
+            self._identity = _identity(os.fstat(self._log))
         if self._log_size != head.committed:
             os.ftruncate(self._log, head.committed)
         _write_all(self._log, data, head.committed)
@@ -145,16 +157,14 @@ class _Files:
         """Let go of the journal's file, so that whatever stands in its place is read and written from now on."""
         if self._log is not None:
             os.close(self._log)
-        self._log, self._seen = None, _Head(0, -1)
+        self._log, self._identity, self._seen = None, None, _Head(0, -1)
 
     def _is_replaced(self) -> bool:
-        """Whether the name stands for another file than the open one, where nobody would see what is written."""
-        held = os.fstat(self._log or -1)
+        """Whether the name stands for another file than was written, where nobody would see what is written."""
         try:
-            named = os.stat(self._journal_name)  # noqa: PTH116 - asked at every append of a run
+            return _identity(os.stat(self._journal_name)) != self._identity  # noqa: PTH116 - asked at every append
         except FileNotFoundError:
             return True
-        return (held.st_ino, held.st_dev) != (named.st_ino, named.st_dev)
 
     @property
     def has_post(self) -> bool:
@@ -204,6 +214,7 @@ class FileJournal(FoldedBoard):
         self.poll_s = poll_s
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
+        self._known: dict[str, _Files] = {}
         self._open: dict[str, _Files] = {}
 
     def close(self) -> None:
@@ -212,6 +223,7 @@ class FileJournal(FoldedBoard):
             for opened in self._open.values():
                 opened.close()
             self._open.clear()
+            self._known.clear()
 
     async def append(self, session: str, expected_seq: int, epoch: int, events: Sequence[Event]) -> None:
         check_numbers(expected_seq, events)
@@ -254,7 +266,7 @@ class FileJournal(FoldedBoard):
             return entry
 
     async def inbox(self, session: str, after: int = 0) -> tuple[Entry, ...]:
-        known = self._open.get(session)
+        known = self._known.get(session)
         if known is not None and not known.has_post:
             return tuple(known.known_entries[after:])
         if known is None and not self._path(session, INBOX).exists():
@@ -282,14 +294,23 @@ class FileJournal(FoldedBoard):
     def _path(self, session: str, suffix: str) -> Path:
         return self.folder / (check_id(session) + suffix)
 
+    def _files(self, session: str) -> _Files:
+        """The files of ``session``; those of the session that was used longest ago are closed for them."""
+        kept = self._known.get(session)
+        if kept is None:
+            kept = self._known[session] = _Files(self.folder, session)
+        self._open.pop(session, None)
+        self._open[session] = kept
+        if len(self._open) > MAX_OPEN:
+            self._open.pop(next(iter(self._open))).close()
+        return kept
+
     @contextlib.contextmanager
     def _held(self, session: str) -> Iterator[tuple[_Files, _Head]]:
         """The files of ``session`` with their lock held, against other threads and other processes."""
         with self._lock:
             try:
-                kept = self._open.get(session)
-                if kept is None:
-                    kept = self._open[session] = _Files(self.folder, session)
+                kept = self._files(session)
                 kept.lock()
                 try:
                     yield kept, kept.read_head()
@@ -309,6 +330,11 @@ def _entry(line: bytes) -> Entry:
     except (jsonio.NotJson, msgspec.ValidationError, UnicodeEncodeError, NotAnEvent) as problem:
         raise BrokenJournal(f"an inbox holds a line that is no entry: {problem}") from problem
     return entry_of(event, row.key)
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    """Which file this is, whatever it is called."""
+    return found.st_dev, found.st_ino
 
 
 def _size(path: Path) -> int:
