@@ -20,8 +20,6 @@ from handrail.journal.vocabulary import DRIVER, AskOutcome, EndReason
 SETTLING = (ev.AskClosed, ev.AskVoted)
 """What is posted about a question; only one that is open takes it."""
 
-_TOUCHING = (ev.AskOpened, *SETTLING, ev.EntryRefused)
-
 
 def root_of(meta_of: ev.SessionOpened, session: str, known_root: Callable[[str], str | None]) -> str:
     """The session at the top of the tree that ``session`` belongs to.
@@ -147,11 +145,6 @@ _RUN_HANDLERS: dict[type, Callable[[RunRow, ev.Event, Any], RunRow]] = {
 
 
 # Questions --------------------------------------------------------------------------------------------------
-
-
-def touches_asks(events: Iterable[ev.Event]) -> bool:
-    """Whether any of ``events`` changes a row of a question."""
-    return any(isinstance(event.body, _TOUCHING) for event in events)
 
 
 def asks_after(open_rows: Iterable[AskRow], event: ev.Event, session: str, root: str) -> AskRow | None:

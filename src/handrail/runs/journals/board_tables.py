@@ -16,15 +16,15 @@ from handrail.journal.board import (
     pick,
 )
 from handrail.journal.board_rows import (
+    SETTLING,
     asks_after,
     check_not_taken,
     overtaking,
     root_of,
     rows_of,
     run_after,
-    touches_asks,
 )
-from handrail.journal.events import Event, SessionOpened
+from handrail.journal.events import EntryRefused, Event, SessionOpened
 from handrail.journal.port import Entry
 from handrail.journal.vocabulary import AskKind
 from handrail.runs.journals.cells import entry_from, event_of, row_cell, row_from
@@ -41,7 +41,7 @@ def project(transaction: Transaction, number: int, session: str, row: RunRow | N
         if isinstance(events[0].body, SessionOpened):
             root = root_of(events[0].body, session, lambda parent: known_root(transaction, parent))
         row = RunRow(session=session, root=root)
-    unsettled = {one.ask: one for one in unsettled_asks(transaction, number)} if touches_asks(events) else {}
+    unsettled = _changed_asks(transaction, number, session, events)
     check_not_taken(unsettled.values(), overtaking(events), lambda entry: entry_in(transaction, number, entry, session))
     for event in events:
         row = run_after(row, event)
@@ -60,13 +60,18 @@ def known_root(transaction: Transaction, session: str) -> str | None:
     return found[0][0] or None if found else None
 
 
-def unsettled_asks(transaction: Transaction, number: int) -> list[AskRow]:
-    """The questions of a session that are open or taken."""
-    found = transaction.run(
-        "SELECT ask_row FROM asks WHERE session_number = :number AND status IN ('open', 'taken') ORDER BY position",
-        number=number,
-    )
-    return [row_from(cell, AskRow) for (cell,) in found]
+def _changed_asks(transaction: Transaction, number: int, session: str, events: Sequence[Event]) -> dict[str, AskRow]:
+    """The questions of a session that are not closed and that ``events`` may change; it may have many others."""
+    names: list[str] = []
+    for event in events:
+        body: object = event.body
+        if isinstance(body, EntryRefused) and event.inbox is not None:
+            entry = entry_in(transaction, number, event.inbox, session)
+            body = None if entry is None else entry.body
+        if isinstance(body, SETTLING):
+            names.append(body.ask)
+    rows = (ask_in(transaction, number, name) for name in dict.fromkeys(names))
+    return {row.ask: row for row in rows if row is not None and row.status != "closed"}
 
 
 def ask_in(transaction: Transaction, number: int, ask: str) -> AskRow | None:

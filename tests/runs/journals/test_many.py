@@ -1,0 +1,33 @@
+"""Many questions at once."""
+
+from __future__ import annotations
+
+import asyncio
+
+from handrail.journal import events as ev
+from handrail.journal.vocabulary import AskKind
+
+from .conftest import Open
+from .tape import ADA, Tape, answer
+
+
+def test_row_88_ten_thousand_open_questions_are_listed_in_order_page_by_page(open_journal: Open) -> None:
+    async def story() -> None:
+        journal = open_journal()
+        tape = Tape(journal)
+        await tape.begin()
+        names = [f"q{index:05}" for index in range(10_000)]
+        for first in range(0, len(names), 2_500):
+            await tape.add(
+                *(ev.AskOpened(ask=name, kind=AskKind.REVIEW, prompt="?") for name in names[first : first + 2_500])
+            )
+        pages: list[str] = []
+        while page := await journal.asks(after=pages[-1] if pages else None, limit=3_000):
+            pages += [row.ask for row in page]
+            # What is answered behind the place moves nothing before it.
+            if len(pages) == 3_000:
+                await journal.post("s1", answer(pages[0]), ADA, "k")
+        assert pages == names
+        assert (await journal.asks(limit=1))[0].ask == "q00001"
+
+    asyncio.run(story())
