@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types layers tests bench clean
+.PHONY: demo test lint types layers tests drill bench clean
 .DEFAULT_GOAL := demo
 
 # `demo` needs the product only; `test` needs the development tools too.
@@ -34,6 +34,9 @@ layers: $(VENV)/.developer
 
 tests: $(VENV)/.developer
 	$(BIN)/pytest
+
+drill: $(VENV)/.developer
+	@$(BIN)/python -m handrail.testing.drill
 
 bench: $(VENV)/.developer
 	$(BIN)/python -m benchmarks

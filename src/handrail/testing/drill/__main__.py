@@ -1,0 +1,58 @@
+"""``python -m handrail.testing.drill``: a thousand seeded kills over each journal that is there.
+
+``DRILL_KILLS`` and ``DRILL_SEED`` say how many and which, ``DRILL_JOURNALS`` (names, by commas) over what,
+``DRILL_JOBS`` on how many processors. Progress goes to standard error; the last line on standard output counts kills,
+losses and doubles. It ends with 0 only where nothing at all was found.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from functools import partial
+
+from handrail.testing.drill.drilling import Bench, Tally, batches, drill
+from handrail.testing.drill.journals import HOSTS, Absent
+
+
+def main(environment: Mapping[str, str]) -> int:
+    """Drill every journal that ``environment`` asks for and that is there; the exit code."""
+    kills = int(environment.get("DRILL_KILLS", "1000"))
+    seed = int(environment.get("DRILL_SEED", "1"))
+    jobs = int(environment.get("DRILL_JOBS", "0")) or os.cpu_count() or 1
+    wanted = environment.get("DRILL_JOURNALS")
+    total = Tally()
+    covered: list[str] = []
+    for host in HOSTS:
+        with host() as kind:
+            if wanted is not None and kind.name not in wanted.split(","):
+                _say(f"{kind.name}: left out, DRILL_JOURNALS does not name it")
+            elif isinstance(kind, Absent):
+                _say(f"{kind.name}: left out, {kind.why}")
+            else:
+                tally = drill(batches(Bench(kind), kills, seed), jobs, partial(_progress, kind.name))
+                covered.append(f"{kind.name} {tally.kills}")
+                total += tally
+    for broken in total.broken:
+        _say("\n".join((broken.schedule, *(f"  {finding}" for finding in broken.findings))))
+    others = total.count("halt", "difference")
+    sys.stdout.write(
+        f"{total.kills} kills ({', '.join(covered) or 'no journal'}; seed {seed}):"
+        f" {total.count('loss')} losses, {total.count('double')} doubles"
+        f"{f', {others} halts and differences' if others else ''}\n"
+    )
+    return 0 if covered and not total.broken else 1
+
+
+def _progress(name: str, total: Tally) -> None:
+    _say(f"{name}: {total.kills} kills, {len(total.broken)} broken runs")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(os.environ))
