@@ -183,7 +183,8 @@ def test_the_oldest_turns_of_a_conversation_become_a_summary_that_takes_their_pl
     contents: Contents = {"conversation": entries}
     view = view_of((TALK,), contents, "", messages, SIZE)
     assert ["call c3", "results c3"] == said(view.messages)[1:3]
-    assert "[Earlier turns of this conversation, summed up:]\nThey began." == said(view.messages)[0]
+    summary = "[Earlier turns of this conversation, summed up:]\nThey began."
+    assert f"{summary}\n\nWhat people said in them, word for word:\n- do it" == said(view.messages)[0]
     assert (8, 4, PRIVATE) == (view.turns, view.shown_turns, taint_of(entries))
     assert None is conversation_due(TALK, contents, messages, SIZE, PRIVATE)
 
@@ -197,6 +198,23 @@ def test_a_further_summary_takes_in_the_one_before() -> None:
     made = summed(TALK, contents["conversation"], found, "They went on.", SIZE, Origin())
     assert ["They went on."] == texts(made)
     assert contents["conversation"] == summed(TALK, contents["conversation"], found, " ", SIZE, Origin())
+
+
+def test_what_people_said_is_kept_word_for_word_through_every_summary() -> None:
+    messages = rounds(5, size=400)
+    messages += [
+        prompt("and gently"),
+        *(one for at in range(9) for one in (call(f"d{at}"), results(f"d{at}", size=99))),
+    ]
+    entries: tuple[RegionEntry, ...] = ()
+    for summary in ("They began.", "They went on."):
+        found = conversation_due(TALK, {"conversation": entries}, messages, SIZE, PRIVATE)
+        assert found is not None
+        entries = summed(TALK, entries, found, summary, SIZE, Origin(by=MODEL))
+    assert ["do it", "and gently", "They went on."] == texts(entries)
+    assert [PRIVATE] * 3 == [entry.taint for entry in entries]
+    first = said(view_of((TALK,), {"conversation": entries}, "", messages, SIZE).messages)[0]
+    assert first.endswith("word for word:\n- do it\n- and gently")
 
 
 def test_a_summary_of_turns_that_were_taken_back_stands_for_nothing() -> None:

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from handrail.agents.compacting import newest, people_said
 from handrail.agents.regions import RegionRefused
 from handrail.blueprints.regions import CONVERSATION, Compacting, Region, Sliding
 from handrail.journal.vocabulary import RegionEntry
 from handrail.models.port import ModelRequest
-from handrail.runs.regions.blocks import guarded, render_body, tokens_of
+from handrail.runs.regions.blocks import entry_tokens, guarded, render_body, tokens_of
 from handrail.runs.regions.contents import Contents, taint_of
 from handrail.runs.regions.drafts import Origin
 from handrail.runs.regions.size import Size
@@ -33,8 +34,9 @@ _SHOWN_CHARACTERS = 4_000
 class Due(Struct, frozen=True, kw_only=True):
     """A summary that is due: ``text`` is what is to be summed up, the ``covered`` entries of ``region``.
 
-    For the conversation the summary covers it up to the message ``through``. ``taint`` is what the summary may hold.
-    ``tokens`` is about how much there is.
+    For the conversation the summary covers it up to the message ``through``, and ``said`` is what people said in it
+    by then: that is left to no model, and kept word for word. ``taint`` is what the summary may hold, ``tokens`` about
+    how much there is.
     """
 
     region: str
@@ -43,6 +45,7 @@ class Due(Struct, frozen=True, kw_only=True):
     taint: Taint
     covered: tuple[RegionEntry, ...] = ()
     through: str | None = None
+    said: tuple[str, ...] = ()
     instructions: str | None = None
 
 
@@ -98,9 +101,11 @@ def conversation_due(
     if not through:
         return None
     body = tuple(messages[chosen[0].start : chosen[-1].end])
-    earlier = f"{entries[-1].text}\n\n" if covered > begun else ""
+    earlier, held = (f"{entries[-1].text}\n\n", entries[:-1]) if covered > begun else ("", ())
     text = f"{earlier}{render_text(Transcript(Meta(), body), limit=_SHOWN_CHARACTERS)}"
-    return Due(region=region.name, text=text, tokens=size.estimate.of(text), taint=taint, through=through)
+    said = newest((*(entry.text for entry in held), *people_said(body)))
+    tokens = size.estimate.of(text) + sum(entry_tokens(region, entry, size.estimate) for entry in held)
+    return Due(region=region.name, text=text, tokens=tokens, taint=taint, through=through, said=tuple(said))
 
 
 def request_of(due: Due) -> ModelRequest:
@@ -115,13 +120,15 @@ def summed(
 ) -> tuple[RegionEntry, ...]:
     """The entries once ``summary`` stands for what was ``due``; as they were when it is blank or no shorter.
 
-    What was written meanwhile stays behind it. ``RegionRefused`` when what it sums up is no longer there.
+    What was written meanwhile stays behind it, what people said in a conversation before it. ``RegionRefused`` when
+    what it sums up is no longer there.
     """
+    said = tuple(RegionEntry(words, taint=due.taint) for words in due.said)
     entry = RegionEntry(summary.strip(), key=due.through, taint=due.taint | origin.taint, by=origin.by)
-    if not entry.text or size.estimate.of(entry.text) >= due.tokens:
+    if not entry.text or tokens_of(region, (*said, entry), size.estimate) >= due.tokens:
         return entries
     if due.through is not None:
-        return (entry,)
+        return (*said, entry)
     if entries[: len(due.covered)] != due.covered:
         raise RegionRefused(f"{region.name} was changed while it was summed up")
     return (entry, *entries[len(due.covered) :])

@@ -127,10 +127,10 @@ def _dropped_by_size(tokens: Sequence[int], budget: int) -> int:
 
 
 def covered_turns(entries: Sequence[RegionEntry], messages: Sequence[Message], turns: Sequence[Turn]) -> int:
-    """How many of ``turns`` the newest of ``entries``, the summaries of the conversation, stands for.
+    """How many of ``turns`` the last of ``entries``, the summary of the conversation, stands for.
 
-    A summary is kept under the uid of the last message it sums up. None of them is there any more, or the
-    conversation went back to before it: then it stands for nothing. For the newest turn none ever stands.
+    It is kept under the uid of the last message it sums up, behind what people said by then. Where that message is
+    gone, or the conversation went back to before it, it stands for nothing. For the newest turn none ever stands.
     """
     through = entries[-1].key if entries else None
     last = next((at for at, message in enumerate(messages) if through and message.uid == through), None)
