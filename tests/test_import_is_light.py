@@ -26,6 +26,19 @@ def test_import_handrail_loads_almost_nothing() -> None:
     assert len(loaded) < 15
 
 
+def test_agents_are_imported_wherever_one_stands_even_where_the_folder_is_gone() -> None:
+    pytest.importorskip("pydantic")
+    code = """
+import os, tempfile
+gone = tempfile.mkdtemp()
+os.chdir(gone)
+os.rmdir(gone)
+import handrail.cli.commands.run, handrail.cli.running, handrail.agents.spawn, handrail.app.outfitting
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_model_needs_no_harness_and_no_disk() -> None:
     loaded = _loaded("import handrail; handrail.Transcript, handrail.Span")
     assert "handrail.transcripts.model" in loaded

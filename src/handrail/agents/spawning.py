@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 2
 """How many agents may stand below the root, one under the other."""
 
-BOUNDS = RunOptions(max_rounds=30)
+BOUNDS = RunOptions(max_rounds=30, workspace=Path())
 """What a sub-agent may do where nothing else is said."""
 
 Start = Callable[["Agent", Opening, RunOptions, Session, Family], Run]
