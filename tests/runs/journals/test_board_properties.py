@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.journal import events as ev
+from handrail.journal.board import JournalWithBoard
 from handrail.journal.memory import MemoryJournal
-from handrail.journal.port import AskTaken, Entry, Journal, NoSuchAsk, from_entry
+from handrail.journal.port import AskTaken, NoSuchAsk
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind, AskOutcome, EndReason
 from handrail.runs.journals.sqlite import SqliteJournal
 from handrail.testing.clock import ManualClock
-
-from .tape import Tape
+from handrail.testing.tape import Tape
 
 _ASKS = st.sampled_from(["q1", "q2", "q3"])
 _NAMES = st.sampled_from(["Ada", "Bo"])
@@ -41,14 +41,7 @@ _STEPS = st.one_of(
 )
 
 
-async def _waiting(tape: Tape) -> Entry | None:
-    """The entry that a driver would take next."""
-    events = await tape.journal.read(tape.session)
-    entries = await tape.journal.inbox(tape.session, max((event.inbox or 0 for event in events), default=0))
-    return entries[0] if entries else None
-
-
-async def _play(journal: Journal, steps: list[tuple[object, ...]]) -> list[str]:
+async def _play(journal: JournalWithBoard, steps: list[tuple[object, ...]]) -> list[str]:
     """Do ``steps`` in a session; what was refused to whom."""
     tape, told = Tape(journal), list[str]()
     await tape.begin()
@@ -61,7 +54,6 @@ async def _play(journal: Journal, steps: list[tuple[object, ...]]) -> list[str]:
 
 
 async def _do(tape: Tape, index: int, step: tuple[object, ...]) -> None:
-    journal = tape.journal
     match step:
         case ("append", body):
             await tape.add(body)  # type: ignore[arg-type]
@@ -71,14 +63,11 @@ async def _do(tape: Tape, index: int, step: tuple[object, ...]) -> None:
                 if what == "vote"
                 else ev.AskClosed(ask=ask, outcome=AskOutcome.ANSWERED, words=name)
             )
-            await journal.post(tape.session, body, Actor(ActorKind.PERSON, name), f"k{index}")
+            await tape.journal.post(tape.session, body, Actor(ActorKind.PERSON, name), f"k{index}")
         case ("take",):
-            entry = await _waiting(tape)
-            if entry is not None:
-                await journal.append(tape.session, tape.seq, tape.epoch, [from_entry(entry, after=tape.seq)])
-                tape.seq += 1
+            await tape.take_inbox()
         case ("refuse",):
-            entry = await _waiting(tape)
+            entry = await tape.next_entry()
             if entry is not None:
                 await tape.add(ev.EntryRefused("no"), by=entry.by, inbox=entry.number)
 

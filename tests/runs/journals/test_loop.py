@@ -14,10 +14,10 @@ from handrail.journal.port import Journal, StaleEpoch
 from handrail.journal.vocabulary import AskOutcome, EndReason
 from handrail.journal.wire import type_of
 from handrail.testing.clock import ManualClock
+from handrail.testing.tape import ADA
 from handrail.transcripts.model import Text
 
 from .conftest import Open
-from .tape import ADA
 
 GUARD_S = 60.0
 

@@ -6,9 +6,9 @@ import asyncio
 
 from handrail.journal import events as ev
 from handrail.journal.vocabulary import AskKind
+from handrail.testing.tape import ADA, Tape, answer
 
 from .conftest import Open
-from .tape import ADA, Tape, answer
 
 
 def test_row_88_ten_thousand_open_questions_are_listed_in_order_page_by_page(open_journal: Open) -> None:

@@ -13,9 +13,9 @@ from handrail.journal.vocabulary import DRIVER
 from handrail.runs.journals.journal import SqlJournal
 from handrail.runs.journals.outbox import News
 from handrail.testing.clock import ManualClock
+from handrail.testing.tape import Tape, answer
 
 from .conftest import Open
-from .tape import Tape, answer
 
 
 def _told(news: tuple[News, ...]) -> list[tuple[str, str | None]]:
@@ -33,7 +33,7 @@ def test_each_thing_to_tell_has_a_row_in_the_order_it_happened(open_journal: Ope
 
     news = asyncio.run(story())
     assert _told(news) == [("ask.opened", "q1"), ("ask.closed", "q1"), ("run.finished", None)]
-    assert [(one.session, one.run, one.seq) for one in news] == [("s1", "of s1", seq) for seq in (3, 4, 5)]
+    assert [(one.session, one.run, one.seq) for one in news] == [("s1", "run of s1", seq) for seq in (3, 4, 5)]
     assert len({one.id for one in news}) == 3
 
 

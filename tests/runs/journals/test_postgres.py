@@ -19,8 +19,7 @@ from handrail.runs.journals import postgres as door
 from handrail.runs.journals.database import Transaction
 from handrail.runs.journals.postgres import PostgresJournal
 from handrail.testing.postgres import PostgresServer, postgres_server
-
-from .tape import ADA, Tape, answer
+from handrail.testing.tape import ADA, Tape, answer
 
 GUARD_S = 60.0
 """What is waited for comes long before; without it a failure would be a hang."""

@@ -10,9 +10,9 @@ import pytest
 from handrail.runs.journals import schema
 from handrail.runs.journals.database import NewerSchema, Transaction
 from handrail.runs.journals.journal import SqlJournal
+from handrail.testing.tape import ADA, Tape, answer
 
 from .conftest import Open
-from .tape import ADA, Tape, answer
 
 
 async def _written(journal: SqlJournal) -> None:

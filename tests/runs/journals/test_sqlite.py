@@ -25,8 +25,7 @@ from handrail.journal.wire import encode_event
 from handrail.runs.journals.database import Done, Transaction, Value
 from handrail.runs.journals.sqlite import SqliteJournal
 from handrail.runs.journals.sqlite_database import SqliteDatabase
-
-from .tape import ADA, Tape, answer
+from handrail.testing.tape import ADA, Tape, answer
 
 
 def test_its_files_are_the_owners_alone(sqlite_journal: SqliteJournal) -> None:

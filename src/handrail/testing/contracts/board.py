@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from handrail.journal import events as ev
@@ -13,61 +12,14 @@ from handrail.journal.board import (
     AmbiguousRun,
     AskNotFound,
     AskRow,
-    JournalWithBoard,
     RunNotFound,
-    RunRow,
 )
 from handrail.journal.board_rows import rows_of
-from handrail.journal.port import from_entry, number
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, AskKind, AskOutcome, EndReason
 from handrail.testing.contracts.journal import JournalCase
 from handrail.testing.contracts.rules import Rule
-from handrail.transcripts.model import Meta, Parent
-
-ADA = Actor(ActorKind.PERSON, "Ada")
-NOON = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
-
-
-class _Tape:
-    """A session that is written event by event, with a second between appends."""
-
-    def __init__(self, journal: JournalWithBoard, session: str) -> None:
-        self.journal = journal
-        self.session = session
-        self.epoch = 0
-        self.seq = 0
-        self.now = NOON
-
-    async def add(self, *bodies: ev.Known, by: Actor = DRIVER, inbox: int | None = None) -> None:
-        if not self.epoch:
-            self.epoch = await self.journal.take_over(self.session)
-        self.now += timedelta(seconds=1)
-        events = number(bodies, after=self.seq, by=by, at=self.now, inbox=inbox)
-        await self.journal.append(self.session, self.seq, self.epoch, events)
-        self.seq += len(events)
-
-    async def begin(self, parent: str | None = None, **started: Any) -> None:
-        origin = None if parent is None else Parent(session=parent, kind="subagent", at="c1")
-        meta = Meta(id=self.session, cwd="/srv", title="Tidy", parent=origin)
-        await self.add(ev.SessionOpened(meta), ev.RunStarted(run=f"run of {self.session}", **started))
-
-    async def ask(self, ask: str, kind: AskKind = AskKind.QUESTION, **fields: Any) -> None:
-        await self.add(ev.AskOpened(ask=ask, kind=kind, prompt=f"{ask}?", **fields))
-
-    async def take_inbox(self) -> None:
-        """Journal the next entry, as a driver does."""
-        known = await self.journal.read(self.session)
-        taken = max((event.inbox or 0 for event in known), default=0)
-        entry = (await self.journal.inbox(self.session, taken))[0]
-        await self.journal.append(self.session, self.seq, self.epoch, [from_entry(entry, after=self.seq)])
-        self.seq += 1
-
-    async def row(self) -> RunRow:
-        return await self.journal.run(self.session)
-
-
-def _answer(ask: str) -> ev.AskClosed:
-    return ev.AskClosed(ask=ask, outcome=AskOutcome.ANSWERED, words="as you see fit")
+from handrail.testing.tape import ADA, Tape, answer
+from handrail.transcripts.model import Meta
 
 
 def _do(story: Coroutine[Any, Any, None]) -> None:
@@ -77,19 +29,19 @@ def _do(story: Coroutine[Any, Any, None]) -> None:
 def _shows_a_question_from_its_opening_to_its_end(case: JournalCase) -> None:
     async def story() -> None:
         journal = case.open()
-        tape = _Tape(journal, "s1")
+        tape = Tape(journal, "s1")
         await tape.begin()
         await tape.ask("q1", key="k")
         (opened,) = await case.open().asks()
         assert (opened.ask, opened.session, opened.root, opened.key) == ("q1", "s1", "s1", "k")
         assert (opened.status, opened.seq, opened.opened_at, opened.closed) == ("open", 3, tape.now, None)
-        entry = await case.open().post("s1", _answer("q1"), ADA, "mine")
+        entry = await case.open().post("s1", answer("q1"), ADA, "mine")
         taken = await case.open().ask("q1")
-        assert (taken.status, taken.closed, taken.closed_by) == ("taken", _answer("q1"), ADA)
+        assert (taken.status, taken.closed, taken.closed_by) == ("taken", answer("q1"), ADA)
         assert (taken.entry, taken.closed_at) == (entry.number, entry.at)
         await tape.take_inbox()
         closed = await case.open().ask("q1")
-        assert (closed.status, closed.closed, closed.closed_by) == ("closed", _answer("q1"), ADA)
+        assert (closed.status, closed.closed, closed.closed_by) == ("closed", answer("q1"), ADA)
         assert await journal.asks() == ()
         assert await journal.asks(is_open=False) == await journal.asks(is_open=None) == (closed,)
 
@@ -98,14 +50,14 @@ def _shows_a_question_from_its_opening_to_its_end(case: JournalCase) -> None:
 
 def _shows_what_a_driver_closed_and_what_it_refused(case: JournalCase) -> None:
     async def story() -> None:
-        tape = _Tape(case.open(), "s1")
+        tape = Tape(case.open(), "s1")
         await tape.begin()
         await tape.ask("q1")
         await tape.ask("q2")
         await tape.add(ev.AskClosed(ask="q1", outcome=AskOutcome.TIMED_OUT))
         row = await tape.journal.ask("q1")
         assert (row.status, row.closed_by, row.entry) == ("closed", DRIVER, None)
-        entry = await tape.journal.post("s1", _answer("q2"), ADA, "k")
+        entry = await tape.journal.post("s1", answer("q2"), ADA, "k")
         await tape.add(ev.EntryRefused("not so"), by=ADA, inbox=entry.number)
         row = await case.open().ask("q2")
         assert (row.status, row.closed, row.closed_by, row.entry) == ("open", None, None, None)
@@ -115,7 +67,7 @@ def _shows_what_a_driver_closed_and_what_it_refused(case: JournalCase) -> None:
 
 def _shows_each_vote_once(case: JournalCase) -> None:
     async def story() -> None:
-        tape = _Tape(case.open(), "s1")
+        tape = Tape(case.open(), "s1")
         await tape.begin()
         await tape.ask("q1", quorum=2)
         for name in ("Ada", "Bo"):
@@ -136,7 +88,7 @@ def _shows_each_vote_once(case: JournalCase) -> None:
 def _lists_in_order_page_by_page(case: JournalCase) -> None:
     async def story() -> None:
         journal = case.open()
-        tapes = [_Tape(journal, name) for name in ("s1", "s2", "s3")]
+        tapes = [Tape(journal, name) for name in ("s1", "s2", "s3")]
         for tape in tapes:
             await tape.begin()
         names = [f"q{index:02}" for index in range(30)]
@@ -150,7 +102,7 @@ def _lists_in_order_page_by_page(case: JournalCase) -> None:
             pages += _names(page)
         assert pages == names
         # A page goes on from its place, whatever was answered or opened in between.
-        await tapes[0].add(_answer("q09"))
+        await tapes[0].add(answer("q09"))
         assert _names(await journal.asks(after="q09", limit=2)) == ["q10", "q11"]
         assert _names(await journal.asks(session="s2", limit=2)) == ["q01", "q04"]
         assert _names(await journal.asks(kind=AskKind.REVIEW, limit=2)) == ["q01", "q03"]
@@ -163,8 +115,8 @@ def _lists_in_order_page_by_page(case: JournalCase) -> None:
 def _shows_the_questions_of_a_tree_at_its_root(case: JournalCase) -> None:
     async def story() -> None:
         journal = case.open()
-        await _Tape(journal, "top").begin()
-        child, grandchild, stranger = (_Tape(journal, name) for name in ("child", "grandchild", "stranger"))
+        await Tape(journal, "top").begin()
+        child, grandchild, stranger = (Tape(journal, name) for name in ("child", "grandchild", "stranger"))
         await child.begin("top")
         await grandchild.begin("child")
         await stranger.begin()
@@ -181,7 +133,7 @@ def _finds_by_the_beginning_of_an_id(case: JournalCase) -> None:
     async def story() -> None:
         journal = case.open()
         for session in ("abc", "abd", "xyz", "x"):
-            tape = _Tape(journal, session)
+            tape = Tape(journal, session)
             await tape.begin()
             await tape.ask(f"{session}-ask")
         assert (await journal.ask("xyz-")).ask == "xyz-ask"
@@ -200,7 +152,7 @@ def _finds_by_the_beginning_of_an_id(case: JournalCase) -> None:
 
 def _says_how_a_run_stands(case: JournalCase) -> None:
     async def story() -> None:
-        tape = _Tape(case.open(), "s1")
+        tape = Tape(case.open(), "s1")
         statuses: list[str] = []
 
         async def add(*bodies: ev.Known) -> None:
@@ -213,7 +165,7 @@ def _says_how_a_run_stands(case: JournalCase) -> None:
         await add(ev.AskOpened(ask="q1", kind=AskKind.QUESTION, prompt="?"))
         assert (await tape.row()).waits_for == ("q1",)
         await add(ev.PauseRequested("lunch"))
-        await add(_answer("q1"))
+        await add(answer("q1"))
         await add(ev.ResumeRequested())
         await add(ev.StageEntered(stage="plan"))
         assert (await tape.row()).stage == "plan"
@@ -227,12 +179,12 @@ def _says_how_a_run_stands(case: JournalCase) -> None:
 
 def _an_answer_after_the_end_leaves_the_run_ended(case: JournalCase) -> None:
     async def story() -> None:
-        tape = _Tape(case.open(), "s1")
+        tape = Tape(case.open(), "s1")
         await tape.begin()
         await tape.ask("q1", AskKind.PAUSE)
-        await tape.add(ev.RunEnded(run="run of s1", reason=EndReason.WAITING))
+        await tape.end(EndReason.WAITING)
         assert (await tape.row()).status == "waiting"
-        await tape.add(_answer("q1"))
+        await tape.add(answer("q1"))
         assert (await tape.row()).status == "ended"
 
     _do(story())
@@ -243,11 +195,11 @@ def _lists_runs_newest_first(case: JournalCase) -> None:
         journal = case.open()
         names = [f"s{index}" for index in range(9)]
         for index, name in enumerate(names):
-            tape = _Tape(journal, name)
+            tape = Tape(journal, name)
             await tape.begin()
             if index % 3 == 0:
                 await tape.ask(f"q{index}")
-        await _Tape(journal, "idle").add(ev.SessionOpened(Meta(id="idle")))
+        await Tape(journal, "idle").add(ev.SessionOpened(Meta(id="idle")))
         pages: list[str] = []
         while page := await journal.runs(after=pages[-1] if pages else None, limit=4):
             pages += [row.session for row in page]
@@ -264,13 +216,13 @@ def _shows_what_its_events_say(case: JournalCase) -> None:
 
     async def story() -> None:
         journal = case.open()
-        tape = _Tape(journal, "s1")
+        tape = Tape(journal, "s1")
         await tape.begin()
         await tape.ask("q1", quorum=2)
         await tape.ask("q2", effects={"yes \ud83d": "approve"}, shown="\u0000\u2028")
         await tape.add(ev.AskClosed(ask="q2", outcome=AskOutcome.WITHDRAWN))
         await journal.post("s1", ev.AskVoted(ask="q1", choice="yes"), ADA, "v")
-        await journal.post("s1", _answer("q1"), ADA, "a")
+        await journal.post("s1", answer("q1"), ADA, "a")
         events, entries = await journal.read("s1"), await journal.inbox("s1")
         rows = rows_of("s1", events, entries, lambda session: None)
         assert await case.open().asks(is_open=None) == rows.asks
