@@ -22,6 +22,7 @@
     ├── Cancelled                      work was given up when told to         (agents.cancellation)
     ├── NothingToRun                   no task, and no run to go on with      (app.running)
     ├── Unusable                       a rule or strategy cannot be had as written (app.outfitting, ValueError)
+    ├── BlueprintNotFound              no blueprint of that name, no such file (app.blueprinting, LookupError)
     ├── BlueprintError                 a file is no blueprint, or has errors  (blueprints.toml, ValueError)
     ├── AnswerRefused                  an answer does not fit its question    (blueprints.labels, ValueError)
     ├── AnswerForbidden                whoever answered may not               (runs.desk, PermissionError)

@@ -109,10 +109,11 @@ def _shown(path: Path) -> str:
     return str(path).encode("utf-8", "backslashreplace").decode()
 
 
-def read_bytes(path: Path) -> bytes:
-    """The whole file, or ``StoreError`` naming it."""
+def read_bytes(path: Path, limit: int = -1) -> bytes:
+    """The whole file, or its first ``limit`` bytes where that is not negative; ``StoreError`` naming it."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            return stream.read(limit)
     except (OSError, ValueError) as problem:
         raise _store_error("cannot read", path, problem) from problem
 

@@ -11,6 +11,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from handrail.app.blueprinting import BlueprintDrawing as BlueprintDrawing
+    from handrail.app.blueprinting import BlueprintList as BlueprintList
+    from handrail.app.blueprinting import BlueprintNotFound as BlueprintNotFound
+    from handrail.app.blueprinting import BlueprintReport as BlueprintReport
+    from handrail.app.blueprinting import BlueprintRow as BlueprintRow
+    from handrail.app.blueprinting import CheckedBlueprint as CheckedBlueprint
+    from handrail.app.blueprinting import blueprint_schema as blueprint_schema
+    from handrail.app.blueprinting import check_blueprints as check_blueprints
+    from handrail.app.blueprinting import draw_blueprint as draw_blueprint
+    from handrail.app.blueprinting import list_blueprints as list_blueprints
+    from handrail.app.blueprinting import load_blueprint as load_blueprint
+    from handrail.app.blueprinting import spell_blueprint as spell_blueprint
     from handrail.app.counting import MomentRow as MomentRow
     from handrail.app.counting import MomentSummary as MomentSummary
     from handrail.app.diagnosing import Checkup as Checkup
@@ -78,6 +90,10 @@ if TYPE_CHECKING:
     from handrail.app.writing import save as save
 
 _HOMES = {
+    "blueprinting": (
+        "BlueprintDrawing BlueprintList BlueprintNotFound BlueprintReport BlueprintRow CheckedBlueprint "
+        "blueprint_schema check_blueprints draw_blueprint list_blueprints load_blueprint spell_blueprint"
+    ),
     "counting": "MomentRow MomentSummary",
     "diagnosing": "Checkup Complaint DoctorReport doctor",
     "following": "FollowEvent FollowNotice FollowOptions FollowedMessage FollowedMoment FollowedSession follow",

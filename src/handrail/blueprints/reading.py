@@ -46,7 +46,7 @@ class Reading(Struct, frozen=True, kw_only=True):
 def read_blueprint(data: bytes, form: Form) -> Reading:
     """The blueprint in ``data``, or why there is none."""
     if len(data) > MAX_BYTES:
-        return _unreadable(f"the file has {len(data):,} bytes, and {MAX_BYTES:,} are the most")
+        return _unreadable(f"the file has more than {MAX_BYTES:,} bytes, which is the most a blueprint may have")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as problem:

@@ -27,7 +27,7 @@ MEANINGS = {
     ExitCode.OK: "done",
     ExitCode.ERROR: "an error: nothing was done, or a run failed",
     ExitCode.USAGE: "the command line was wrong",
-    ExitCode.PROBLEMS: "done, but a session is damaged; what cannot be read was left out of what was written",
+    ExitCode.PROBLEMS: "done, but a session is damaged (what cannot be read was left out) or a blueprint has problems",
     ExitCode.UNREADABLE: "a file, a store or a session could not be read or written",
     ExitCode.NOT_FOUND: "no session answers to that reference, or several do",
     ExitCode.UNFINISHED: "a run ended without an answer: it was stopped, spent a bound, was cut off or refused",

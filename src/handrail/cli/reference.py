@@ -90,6 +90,10 @@ def _command(command: click.Command, path: str) -> Iterator[str]:
     if isinstance(command, CommandWithVerbs):
         for verb in command.verbs.values():
             yield from _command(verb, f"{path} {verb.name}")
+    if isinstance(command, click.Group) and command is not program:
+        for name in command.list_commands(context):
+            if (inner := command.get_command(context, name)) is not None:
+                yield from _command(inner, f"{path} {name}")
 
 
 def _options(options: Sequence[click.Option], context: click.Context) -> Iterator[str]:

@@ -12,6 +12,9 @@ from handrail import app
 
 RESULTS: dict[str, Any] = {
     "handrail": app.Overview,
+    "handrail blueprint check": app.BlueprintReport,
+    "handrail blueprint graph": app.BlueprintDrawing,
+    "handrail blueprint list": app.BlueprintList,
     "handrail ls": app.SessionList,
     "handrail show": app.Shown,
     "handrail moments": app.MomentList,
