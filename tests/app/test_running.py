@@ -14,12 +14,16 @@ import pytest
 pytest.importorskip("pydantic")
 
 from handrail import Agent, Approve, Event, FileJournal, RoundDecision, RunOptions, RunResult, ScriptedModel
+from handrail.agents.admission import Gate
 from handrail.agents.approval import ApprovalRequest
 from handrail.app import Machine, Order, open_machine, open_session, start_run
-from handrail.app.running import NothingToRun
+from handrail.app.outfitting import Outfit
+from handrail.app.running import NothingToRun, _options
 from handrail.errors import StoreError
 from handrail.journal.events import AskOpened
-from handrail.transcripts.model import Author, Text
+from handrail.models.port import ModelInfo
+from handrail.transcripts.model import Author, Taint, Text
+from handrail.workspace.discovery import Workspace
 
 
 @pytest.fixture
@@ -188,6 +192,26 @@ def test_a_person_may_be_asked_about_what_else_would_be_refused(machine: Machine
     assert asked == []
     assert result("ask") == "ran\n"
     assert "sends data out" in asked[0]
+
+
+def test_a_conversation_is_summed_up_where_it_is_said_and_near_what_the_model_can_be_given() -> None:
+    model = ModelInfo("m", "p", context_tokens=1000)
+    outfit = Outfit(
+        instructions="",
+        tools=(),
+        hooks=(),
+        gate=Gate(),
+        strategies=(),
+        models=(),
+        taint=Taint(),
+        workspace=Workspace(root=Path("/"), is_trusted=True),
+        notices=(),
+    )
+
+    def at(model: ModelInfo, compact_at: int | None) -> int | None:
+        return _options(Order(workspace=Path("/"), compact_at=compact_at), outfit, {}, model).compact_at
+
+    assert [at(model, None), at(model, 50), at(ModelInfo("m", "p"), None)] == [800, 50, None]
 
 
 def test_a_run_that_nobody_watches_any_more_is_ended_and_kept(machine: Machine, tmp_path: Path) -> None:

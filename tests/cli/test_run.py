@@ -143,6 +143,13 @@ def test_a_bound_ends_a_run_with_6(handrail: Handrail, tmp_path: Path) -> None:
     assert "max rounds" in err
 
 
+def test_a_long_conversation_is_summed_up(handrail: Handrail, tmp_path: Path) -> None:
+    full = {"content": [LIST], "usage": {"input_tokens": 90, "output_tokens": 10}}
+    model = _model(tmp_path, full, "What was done.", "Done.")
+    _, out, err = handrail("run", "look", *model, "--compact-at", "100")
+    assert (out, "the conversation was compacted" in err) == ("Done.\n", True)
+
+
 def test_a_run_that_fails_ends_with_1_and_is_kept(handrail: Handrail, tmp_path: Path) -> None:
     code, out, err = handrail("run", "look", *_model(tmp_path, LIST))
     assert (code, out) == (1, "")

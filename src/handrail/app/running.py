@@ -37,7 +37,7 @@ from handrail.journal.fold import fold
 from handrail.journal.refusals import author_of
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind, Limits
 from handrail.models.names import model_from_name
-from handrail.models.port import Model, close
+from handrail.models.port import Model, ModelInfo, close
 from handrail.transcripts.model import Author, Taint, Text, Via
 from handrail.workspace.discovery import Workspace
 
@@ -48,7 +48,9 @@ MODEL_VARIABLE = "HANDRAIL_MODEL"
 """The environment variable that names the model where none is named otherwise."""
 
 _HARNESS = "handrail"
-_NEEDED = ("pydantic", "jsonschema", "mcp")
+_NEEDED = ("pydantic", "jsonschema", "mcp", "regex")
+_FULL = 0.8
+"""The share of what a model can be given from which a conversation is summed up: a round may still be added to it."""
 _CUT_OFF = "a run of this session was cut off: it is gone on with first"
 _UNKNOWN = "nobody recorded what was seen before: what sends data out is refused; --sends ask asks you instead"
 _PROGRAM = Actor(ActorKind.HOST, "program")
@@ -65,9 +67,10 @@ class Order(Struct, frozen=True, kw_only=True):
     """What is to be run.
 
     ``session`` names one of Handrail's own to go on with, ``source`` one of any harness to begin a new one from;
-    at most one of them. ``worker`` names the model of agents that this one starts, where it is another. ``passes``
-    are the variables with keys of models that commands get all the same. ``is_by_person`` says that a person gave the
-    task, not a program. The rest is as in ``outfitting.Wish``.
+    at most one of them. ``compact_at`` is the size of the model's context, in tokens, from which it is summed up
+    (None: four fifths of what the model can be given, where that is known). ``worker`` names the model of agents that
+    this one starts, where it is another. ``passes`` are the variables with keys of models that commands get all the
+    same. ``is_by_person`` says that a person gave the task, not a program. The rest is as in ``outfitting.Wish``.
     """
 
     task: str = ""
@@ -77,6 +80,7 @@ class Order(Struct, frozen=True, kw_only=True):
     session: str | None = None
     source: str | None = None
     bounds: Limits = Limits()
+    compact_at: int | None = None
     strategies: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     is_read_only: bool = False
@@ -138,7 +142,7 @@ async def start_run(
             async with fitted_out(_wish(order), environment, commands=commands) as outfit:
                 agent, content = _agent(model, worker, order.task, outfit)
                 options = replace(
-                    _options(order, outfit, commands),
+                    _options(order, outfit, commands, model.info),
                     approver=approver,
                     answerer=answerer,
                     shelf=FolderShelf(folder / "results" / session.id),
@@ -219,12 +223,14 @@ def _agent(model: Model, worker: Model, task: str, outfit: Outfit) -> tuple[Agen
     return agent, content
 
 
-def _options(order: Order, outfit: Outfit, commands: Mapping[str, str]) -> RunOptions:
+def _options(order: Order, outfit: Outfit, commands: Mapping[str, str], model: ModelInfo) -> RunOptions:
+    room = model.context_tokens
     return RunOptions(
         **{field: getattr(order.bounds, field) for field in order.bounds.__struct_fields__},
         strategies=outfit.strategies,
         gate=outfit.gate,
         hooks=outfit.hooks,
+        compact_at=order.compact_at or (None if room is None else int(room * _FULL)),
         by=PERSON if order.is_by_person else _PROGRAM,
         workspace=order.workspace,
         environment=commands,

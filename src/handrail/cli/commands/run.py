@@ -49,6 +49,12 @@ def _bound(name: str, kind: Any, help: str) -> Callable[[Function], Function]:
 @_bound("cost", _AMOUNT, "End after so many US dollars.")
 @_bound("seconds", _AMOUNT, "End after so many seconds of work; a person's waiting time is none.")
 @click.option(
+    "--compact-at",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Sum up the conversation from so many tokens on; else near what the model can be given, where it is known.",
+)
+@click.option(
     "--allow",
     metavar="TOOL[:PATTERN]",
     multiple=True,
@@ -78,6 +84,7 @@ def COMMAND(
     session: str | None,
     source: str | None,
     strategies: tuple[str, ...],
+    compact_at: int | None,
     allow: tuple[str, ...],
     sends: Literal["block", "ask", "allow"],
     worker: str | None,
@@ -114,6 +121,7 @@ def COMMAND(
         source=source,
         bounds=Limits(**bounds),
         strategies=strategies,
+        compact_at=compact_at,
         allow=allow,
         sends=sends,
         worker=worker,
