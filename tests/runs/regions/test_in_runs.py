@@ -75,6 +75,18 @@ def test_two_changes_of_one_response_both_count() -> None:
     assert [("a", 1, True), ("b", 2, False)] == [(one.text, one.number, one.is_done) for one in ran.regions["steps"]]
 
 
+def test_what_turns_out_to_be_over_its_budget_takes_no_more_and_can_be_made_less() -> None:
+    log = Compacting(name="log", max_tokens=100, compact_at=100)
+    writes = [call("ContextAppend", region="log", text=f"{at}" * 150) for at in (1, 2)]
+    then = [call("ContextAppend", region="log", text="3"), call("ContextDelete", region="log", number=1)]
+    script: list[Item] = [writes, spending(10_000, *then), "done"]
+    told = "Be kind. " * 1_000
+    stage = Stage(name="work", instructions=told, tools=("Context*",))
+    ran = Ran(script, log, stages=(stage,))
+    assert [False, False, True, False] == [one.is_error for one in ran.of(ev.ToolFinished)]
+    assert ["2" * 150] == texts(ran.regions["log"])
+
+
 # H 165
 def test_a_region_that_a_stage_does_not_see_keeps_what_it_holds() -> None:
     tools = ("Context*",)

@@ -172,7 +172,9 @@ class StageMachine:
             if region.is_read_only or name in self.progress.locked:
                 return f"the region {name} is not for tools to write"
             size = self._window("" if stage is None else stage.name)
-            if tokens_of(region, entries, size.estimate) > region.budget_tokens(size.window):
+            held = tokens_of(region, self.progress.regions.get(name, ()), size.estimate)
+            # What is over its budget, since the window or the estimate changed, may still become less.
+            if tokens_of(region, entries, size.estimate) > max(region.budget_tokens(size.window), held):
                 return f"that is more than the region {name} has room for"
         return None
 
