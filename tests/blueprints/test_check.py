@@ -51,7 +51,7 @@ _CASES: dict[str, tuple[str, str]] = {
         '[[regions]]\nname="r"\nkind="pinned"\n[[regions]]\nname="r"\nkind="keyed"\n@a',
         "regions[1].name",
     ),
-    "duplicate-point": (f"@a\n{_POINT}@b\n{_POINT}", "stages[1].points[0].name"),
+    "duplicate-point": (f"@a\n{_POINT}{_POINT}", "stages[0].points[1].name"),
     "reserved-name": ("@a\n@end", "stages[1].name"),
     "unknown-stage": ('@alpha\nedges = [{ to = "alhpa" }]', "stages[0].edges[0].to"),
     "unknown-region": ('@a\nregions = ["paln"]\n[[regions]]\nname="plan"\nkind="pinned"', "stages[0].regions[0]"),

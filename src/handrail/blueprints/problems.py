@@ -21,7 +21,7 @@ ERRORS = {
     "bad-value": "a value that the key does not take",
     "duplicate-stage": "two stages have one name",
     "duplicate-region": "two regions have one name",
-    "duplicate-point": "two points have one name",
+    "duplicate-point": "two points of a stage have one name",
     "reserved-name": "a stage is called end, which is where a run ends",
     "unknown-stage": "a stage is named that is not there",
     "unknown-region": "a region is named that is not declared",

@@ -17,13 +17,9 @@ def check_names(blueprint: Blueprint, _known: Known) -> Iterator[Finding]:
     """Twins, the reserved name, stages and regions that are named and not there or not seen."""
     yield from _twins("duplicate-stage", [(("stages", n, "name"), s.name) for n, s in enumerate(blueprint.stages)])
     yield from _twins("duplicate-region", [(("regions", n, "name"), r.name) for n, r in enumerate(blueprint.regions)])
-    points = [
-        (("stages", number, "points", place, "name"), point.name)
-        for number, stage in enumerate(blueprint.stages)
-        for place, point in enumerate(stage.points)
-    ]
-    yield from _twins("duplicate-point", points)
     for number, stage in enumerate(blueprint.stages):
+        points = [(("stages", number, "points", n, "name"), point.name) for n, point in enumerate(stage.points)]
+        yield from _twins("duplicate-point", points)
         if stage.name == END:
             told = "a stage cannot be called 'end': that is where a run ends"
             yield finding("reserved-name", ("stages", number, "name"), told, "finish")
