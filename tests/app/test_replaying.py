@@ -12,7 +12,18 @@ pytest.importorskip("pydantic")
 
 from handrail.app import Machine, Replayed, ReplayOrder, replay
 from handrail.errors import MalformedSession
-from handrail.transcripts.model import Bash, Raw, Refusal, RefusalKind, ToolResult, ToolUse, Via, Write
+from handrail.transcripts.model import (
+    Bash,
+    Compaction,
+    Message,
+    Raw,
+    Refusal,
+    RefusalKind,
+    ToolResult,
+    ToolUse,
+    Via,
+    Write,
+)
 from tests.app.desk import model, person, put, session, talk
 
 LISTED = ToolUse("c1", Raw("List", {"path": "."}))
@@ -57,6 +68,13 @@ def test_work_that_was_handed_on_is_not_done_again(tmp_path: Path) -> None:
     body = talk([person("find it")], [handed], [ToolResult("c1", "found it")], [model("Done.")])
     done = _replayed(tmp_path, body)
     assert (done.divergences, done.calls_run, done.calls_recorded) == ((), 0, 1)
+
+
+def test_a_summary_that_made_room_is_no_difference(tmp_path: Path) -> None:
+    summed = Message(role="user", content=(Compaction("What was done: nothing."),))
+    body = (*talk([person("look")], [model("I look."), LISTED], [ToolResult("c1", "[empty]")]), summed)
+    done = _replayed(tmp_path, (*body, *talk([model("It is empty.")])))
+    assert (done.divergences, done.calls_run) == ((), 1)
 
 
 def test_a_call_that_may_run_runs_and_its_result_is_compared(tmp_path: Path) -> None:

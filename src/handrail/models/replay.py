@@ -22,7 +22,6 @@ from handrail.transcripts.model import (
     Artifact,
     Block,
     Common,
-    Compaction,
     Image,
     Json,
     Message,
@@ -125,7 +124,10 @@ def _results(messages: Iterable[Message]) -> Mapping[str, Json]:
 
 
 def _words(messages: Iterable[Message]) -> list[Json]:
-    """All else that a model is shown; who said it and by which way it came is nothing to a model."""
+    """All else that was put in; who said it and by which way it came is nothing to a model.
+
+    A summary was not put in: it made room, which a replay has enough of.
+    """
     shown = (_shown(block) for message in messages for block in message.content)
     return [one for one in shown if one is not None]
 
@@ -138,8 +140,6 @@ def _shown(block: Block) -> Json:
             return {"image": block.url or block.data}
         case Artifact():
             return {"artifact": block.name, "text": block.text, "data": block.data, "path": block.path}
-        case Compaction():
-            return {"summary": block.summary}
         case _:
             return None
 
