@@ -65,7 +65,11 @@ async def opened(writer: Writer, opening: Opening, started: Started, options: Ru
     state = writer.state
     if isinstance(opening, Resume):
         if state.run is None:
-            raise NotStartable(f"no run of session {writer.session} is open", hint="start a new one with a prompt")
+            paused = await _answered_since(writer)
+            if paused is None:
+                raise NotStartable(f"no run of session {writer.session} is open", hint="start a new one with a prompt")
+            await writer.record_by(*_run_started(started, options, continues=paused), *_wishes(options))
+            return started.run
         given = None if started.blueprint is None else started.blueprint.digest
         if state.run.started.blueprint != given:
             # What a stage may do is said by its blueprint: without it, it would be driven by anybody's rules.
@@ -116,6 +120,7 @@ def _run_started(started: Started, options: RunOptions, continues: str | None = 
         continues=continues,
         blueprint=None if frozen is None else frozen.digest,
         is_unattended=options.is_unattended,
+        order=options.order,
     )
     if frozen is None:
         return [(event, HOST)]
@@ -139,6 +144,23 @@ def _answered(writer: Writer, opening: Answered, started: Started, options: RunO
         raise NotStartable(f"no run of session {writer.session} waits for an answer")
     closed = ev.AskClosed(ask=asks[-1].ask, outcome=AskOutcome.ANSWERED, words=opening.words)
     return [(closed, options.by), *_run_started(started, options, continues=ended.run)]
+
+
+async def _answered_since(writer: Writer) -> str | None:
+    """The run that a strategy paused, where its question was answered since, and nothing went on with it."""
+    pauses: set[str] = set()
+    paused = answered = None
+    for event in await writer.journal.read(writer.session):
+        body = event.body
+        if isinstance(body, ev.AskOpened) and body.kind is AskKind.PAUSE:
+            pauses.add(body.ask)
+        elif isinstance(body, ev.RunStarted):
+            paused = answered = None
+        elif isinstance(body, ev.RunEnded):
+            paused = body.run if body.reason is EndReason.WAITING else None
+        elif isinstance(body, ev.AskClosed) and body.ask in pauses and body.outcome is AskOutcome.ANSWERED:
+            answered = paused
+    return answered
 
 
 def _withdrawn(writer: Writer) -> list[ev.Known]:

@@ -21,6 +21,7 @@ from handrail.journal.port import Journal
 from handrail.journal.vocabulary import Actor, Limits
 from handrail.models.port import Effort, ReasoningOptions
 from handrail.models.retry import RetryPolicy
+from handrail.transcripts.model import Json
 
 Answerer: TypeAlias = Callable[[Question], Answer | Awaitable[Answer]]
 """Puts a tool's question to a person."""
@@ -54,7 +55,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
     ``parks``: where all there is to do is to wait for a person, in another process or at another time, the result
     comes back at once as ``WAITING`` with ``waits_for``, and the run stays open; resume it when it was answered.
-    ``is_unattended`` says that nobody watches the run, and is recorded.
+    ``is_unattended`` says that nobody watches the run, and is recorded. ``order`` is recorded as it is: what the host
+    needs to know to fit the run out again in another process.
 
     ``environment`` is what commands get (None: this process's, but for the keys of models). ``shelf`` keeps the full
     text of results that are cut (in memory, unless another is given; None: it is lost).
@@ -102,6 +104,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     title: str | None = None
     parks: bool = False
     is_unattended: bool = False
+    order: Json = None
 
     def bounds(self) -> Limits:
         """The bounds as the journal keeps them; ``ValueError`` for one that is below zero."""

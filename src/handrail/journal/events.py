@@ -79,7 +79,8 @@ class RunStarted(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     ``steers`` and ``follow_ups`` say whether a queue gives one entry at a boundary or all. ``compact_at`` is the
     size of the model's context, in tokens, from which it is compacted before the next request. ``blueprint`` is the
-    digest of the blueprint it runs; ``is_unattended`` says that nobody watches it.
+    digest of the blueprint it runs; ``is_unattended`` says that nobody watches it. ``order`` is what the host was
+    asked for, in its own form, so that whoever goes on with the run can fit it out again.
     """
 
     run: str
@@ -93,6 +94,7 @@ class RunStarted(Struct, frozen=True, omit_defaults=True, kw_only=True):
     continues: str | None = None
     blueprint: str | None = None
     is_unattended: bool = False
+    order: Json = None
 
 
 class BlueprintFrozen(Struct, frozen=True, omit_defaults=True, kw_only=True):
