@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 
 from msgspec.structs import replace
 
@@ -16,9 +17,9 @@ from handrail.agents.result import RunResult, Session
 from handrail.agents.run import Run
 from handrail.agents.work import Family
 from handrail.agents.writer import Writer
-from handrail.blueprints.forms import digest_of, from_plain
+from handrail.blueprints.forms import digest_of, from_plain, to_plain
 from handrail.blueprints.model import Blueprint
-from handrail.blueprints.toml import render_toml
+from handrail.blueprints.toml import NoToml, render_toml
 from handrail.clock import Clock, SystemClock
 from handrail.errors import JournalError
 from handrail.journal import events as ev
@@ -162,8 +163,12 @@ async def _ended_for_restart(session: Session, clock: Clock) -> list[Block]:
 
 
 def difference(old: Blueprint, new: Blueprint) -> str:
-    """What differs, as a unified diff of both as TOML."""
-    was, now = (render_toml(one).splitlines(keepends=True) for one in (old, new))
+    """What differs, as a unified diff of both as TOML, or as JSON where TOML cannot spell one of them."""
+    try:
+        texts = [render_toml(one) for one in (old, new)]
+    except NoToml:
+        texts = [json.dumps(to_plain(one), indent=2, ensure_ascii=False) + "\n" for one in (old, new)]
+    was, now = (text.splitlines(keepends=True) for text in texts)
     return "".join(difflib.unified_diff(was, now, "the run's", "now"))
 
 
