@@ -34,12 +34,18 @@ class SqlJournal:
         self.poll_s: float | None = poll_s
         self.database = database
         self._clock = clock or SystemClock()
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="handrail journal")
+        self._size = threads
+        self._threads = self._new_threads()
 
     def close(self) -> None:
-        """Let go of the database, once what was begun is finished; the journal may not be used any more."""
-        self._threads.shutdown()
+        """Let go of the database, once what was begun is finished; the journal opens it again when it is used."""
+        ending, self._threads = self._threads, self._new_threads()
+        ending.shutdown()
         self.database.close()
+
+    def _new_threads(self) -> ThreadPoolExecutor:
+        """Threads that begin when there is work for them."""
+        return ThreadPoolExecutor(self._size, thread_name_prefix="handrail journal")
 
     # The journal
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from importlib.util import find_spec
 
 from handrail.clock import Clock, SystemClock
@@ -47,14 +48,16 @@ class PostgresJournal(SqlJournal):
         clock = clock or SystemClock()
         database = PsycopgDatabase(url, clock, connections=connections, patience_s=patience_s, connect_s=connect_s)
         super().__init__(database, clock, poll_s=poll_s, threads=connections)
-        self._listener = Listener(database.connect)
+        self._new_listener = partial(Listener, database.connect)
+        self._listener = self._new_listener()
 
     def listen(self, session: str) -> AbstractContextManager[Callable[[float], Awaitable[None]]]:
         """Inside the block: what waits for news of ``session``, so many seconds at most."""
         return self._listener.listen(session)
 
     def close(self) -> None:
-        self._listener.close()
+        ending, self._listener = self._listener, self._new_listener()
+        ending.close()
         super().close()
 
 

@@ -244,13 +244,17 @@ async def _raises(kind: type[Exception], work: Coroutine[Any, Any, Any]) -> None
 
 
 BOARD_RULES: tuple[Rule[JournalCase], ...] = (
+    # H 85, 127
     Rule(1, "a question is shown from its opening to its end", _shows_a_question_from_its_opening_to_its_end),
     Rule(2, "what a driver closed is closed, what it refused is open", _shows_what_a_driver_closed_and_what_it_refused),
     Rule(3, "each vote is shown once", _shows_each_vote_once),
+    # H 88
     Rule(4, "questions are listed in the order they were opened, page by page", _lists_in_order_page_by_page),
     Rule(5, "the questions of a tree are found at its root", _shows_the_questions_of_a_tree_at_its_root),
     Rule(6, "a question and a run are found by the beginning of an id", _finds_by_the_beginning_of_an_id),
+    # H 89, 90, 92, 96
     Rule(7, "a run is shown as it stands", _says_how_a_run_stands),
+    # H 91
     Rule(8, "an answer after the end leaves the run ended", _an_answer_after_the_end_leaves_the_run_ended),
     Rule(9, "runs are listed newest first, page by page", _lists_runs_newest_first),
     Rule(10, "what is shown is what the events say", _shows_what_its_events_say),

@@ -311,8 +311,11 @@ JOURNAL_RULES: tuple[Rule[JournalCase], ...] = (
     Rule(7, "entries are taken once and in order, whatever crashes in between", _takes_entries_once_and_in_order),
     Rule(8, "an event comes back with the bytes it had", _keeps_the_bytes_of_an_event),
     Rule(9, "an append whose caller is cancelled is whole and known", _a_cancelled_append_is_whole_and_known),
+    # H 69, 83
     Rule(10, "the first answer wins, and the others are told which it is", _the_first_answer_wins),
+    # H 70
     Rule(11, "a question that is not open takes no answer", _takes_no_answer_to_what_is_not_open),
     Rule(12, "an answer that the driver refuses leaves the question open", _a_refused_answer_opens_the_question_again),
+    # H 77
     Rule(13, "a driver does not overtake an answer in the inbox", _the_driver_overtakes_no_answer),
 )
