@@ -18,10 +18,12 @@ from handrail import (
     Event,
     Fail,
     Inject,
+    Limits,
     MemoryJournal,
     ModelInfo,
     OnError,
     Pause,
+    Pool,
     ReasoningChange,
     ReasoningOptions,
     Reply,
@@ -39,6 +41,7 @@ from handrail import (
     call,
     tool,
 )
+from handrail.agents.strategy import StrategyLike
 from handrail.journal import events as ev
 from handrail.journal.vocabulary import Choice
 from handrail.jsonio import encode
@@ -644,6 +647,62 @@ def test_three_lines_wrap_up_at_a_limit_with_one_round_without_tools() -> None:
     result, model = played(script, WrapUp(), max_rounds=2)
     assert (result.output, result.end_reason) == ("what I have", EndReason.MAX_ROUNDS)
     assert [request.tool_choice for request in model.requests] == ["auto", "auto", "none"]
+
+
+def _lifting(adjust: RoundAdjustment, *, injects: bool) -> StrategyLike:
+    """Lifts a reached limit by ``adjust`` each time, with words or without."""
+
+    def on_round(ctx: RoundContext) -> RoundDecision:
+        if ctx.boundary is not RoundBoundary.LIMIT_REACHED:
+            return RoundDecision.proceed()
+        return Inject("Go on.", adjust) if injects else Continue(adjust)
+
+    return on_round
+
+
+LOOKS: list[Item] = [call("probe", value=str(number)) for number in range(4)]
+
+
+@pytest.mark.parametrize("injects", [False, True])
+def test_a_limit_that_is_lifted_where_it_is_reached_lets_the_run_go_on_with_its_tools(injects: bool) -> None:
+    adjust = RoundAdjustment(limits=Limits(max_rounds=9), scope="run")
+    result, model = played([*LOOKS, "done"], _lifting(adjust, injects=injects), max_rounds=2)
+    assert (result.output, result.end_reason, result.rounds) == ("done", EndReason.ANSWERED, 5)
+    assert {request.tool_choice for request in model.requests} == {"auto"}
+
+
+def test_a_limit_that_is_lifted_for_a_round_is_reached_again_after_it() -> None:
+    asked: list[int] = []
+
+    def one_more(ctx: RoundContext) -> RoundDecision:
+        if ctx.boundary is not RoundBoundary.LIMIT_REACHED or len(asked) == 2:
+            return RoundDecision.proceed()
+        asked.append(ctx.rounds_completed)
+        limits = Limits(max_rounds=ctx.rounds_completed + 1)
+        return Continue(RoundAdjustment(limits=limits, scope="round"))
+
+    result, _ = played([*LOOKS, "never"], one_more, max_rounds=1)
+    assert (asked, result.end_reason, result.rounds) == ([1, 2], EndReason.MAX_ROUNDS, 3)
+
+
+def test_a_limit_that_is_not_lifted_far_enough_is_the_end() -> None:
+    adjust = RoundAdjustment(limits=Limits(max_rounds=2), scope="run")
+    result, _ = played([*LOOKS, "never"], _lifting(adjust, injects=False), max_rounds=2)
+    assert (result.end_reason, result.rounds) == (EndReason.MAX_ROUNDS, 2)
+
+
+def test_seconds_that_ran_out_can_be_lifted_and_a_pool_cannot() -> None:
+    async def hangs_once(_: Any) -> str:
+        if not hung:
+            hung.append(True)
+            await asyncio.Event().wait()
+        return "done"
+
+    hung: list[bool] = []
+    lifts = _lifting(RoundAdjustment(limits=Limits(max_seconds=60.0), scope="run"), injects=True)
+    assert played([hangs_once], lifts, max_seconds=0.05)[0].output == "done"
+    pool = Pool(max_tokens=0)
+    assert played(["never"], lifts, pools=(pool,), max_seconds=60.0)[0].end_reason is EndReason.POOL
 
 
 def test_a_near_limit_is_asked_about_once_with_its_name() -> None:

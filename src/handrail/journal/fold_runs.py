@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from handrail.journal import events as ev
 from handrail.journal.boundaries import after_boundary, after_refusal
 from handrail.journal.broken import BrokenJournal
+from handrail.journal.lifting import lifted
 from handrail.journal.spending import after_decision
 from handrail.journal.state import (
     CallState,
@@ -204,7 +205,8 @@ def _injected(state: State, run: RunState, body: ev.Injected) -> State:
 
 
 def _adjusted(state: State, run: RunState, body: ev.Adjusted) -> State:
-    return with_in_force(replace(state, run=run), (*state.in_force, InForce(body.adjustment, body.scope)))
+    moved = with_in_force(replace(state, run=run), (*state.in_force, InForce(body.adjustment, body.scope)))
+    return moved if body.adjustment.limits is None else lifted(moved)
 
 
 def _bound_reached(state: State, run: RunState, body: ev.BoundReached) -> State:
