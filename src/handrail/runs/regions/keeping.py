@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -51,39 +51,46 @@ def needs_upkeep(visible: Sequence[Region]) -> bool:
     )
 
 
-async def keeping(standing: Standing, ask: Ask) -> AsyncIterator[Step]:
+async def keeping(standing: Standing, ask: Ask) -> AsyncGenerator[Step, None]:
     """What is to be recorded, step by step, so that a summary that was paid for is not asked for twice.
 
     Raises what ``ask`` raises when it is cut off; what was given until then stands.
     """
     if not needs_upkeep(standing.visible):
         return
-    now = standing
-    view = view_of(now.visible, now.contents, now.instructions, now.messages, now.size, stage_from=now.stage_from)
+    view = view_of(
+        standing.visible,
+        standing.contents,
+        standing.instructions,
+        standing.messages,
+        standing.size,
+        stage_from=standing.stage_from,
+    )
     upkeep = upkeep_of(
-        now.visible,
-        now.contents,
-        now.messages,
+        standing.visible,
+        standing.contents,
+        standing.messages,
         view,
-        now.size,
-        now.taint,
-        stage_from=now.stage_from,
-        passed_over=now.passed_over,
+        standing.size,
+        standing.taint,
+        stage_from=standing.stage_from,
+        passed_over=standing.passed_over,
     )
     if upkeep.changed:
-        yield tuple(_written(now, name, entries) for name, entries in upkeep.changed.items())
-    held = {**now.contents, **upkeep.changed}
-    by_name = {region.name: region for region in now.visible}
+        yield tuple(_written(standing, name, entries) for name, entries in upkeep.changed.items())
+    held = {**standing.contents, **upkeep.changed}
+    by_name = {region.name: region for region in standing.visible}
     for due in upkeep.dues:
-        yield _kept(now, by_name[due.region], held.get(due.region, ()), due, await ask(request_of(due)))
+        summary = await ask(request_of(due))
+        yield _kept(standing, by_name[due.region], held.get(due.region, ()), due, summary)
 
 
-def _kept(now: Standing, region: Region, entries: tuple[RegionEntry, ...], due: Due, summary: Summary) -> Step:
-    made = summed(region, entries, due, summary.words, now.size, Origin(now.taint, now.by))
+def _kept(standing: Standing, region: Region, entries: tuple[RegionEntry, ...], due: Due, summary: Summary) -> Step:
+    made = summed(region, entries, due, summary.words, standing.size, Origin(standing.taint, standing.by))
     is_kept = made != entries
     told = RegionSummed(
         region=region.name,
-        stage=now.stage,
+        stage=standing.stage,
         is_kept=is_kept,
         error=summary.error,
         elapsed_s=summary.elapsed_s,
@@ -91,8 +98,8 @@ def _kept(now: Standing, region: Region, entries: tuple[RegionEntry, ...], due: 
         cost=summary.charge.cost or 0.0,
         is_unpriced=summary.charge.cost is None,
     )
-    return (told, *((_written(now, region.name, made),) if is_kept else ()), *summary.bounds)
+    return (told, *((_written(standing, region.name, made),) if is_kept else ()), *summary.bounds)
 
 
-def _written(now: Standing, name: str, entries: tuple[RegionEntry, ...]) -> RegionWritten:
-    return RegionWritten(region=name, entries=entries, stage=now.stage)
+def _written(standing: Standing, name: str, entries: tuple[RegionEntry, ...]) -> RegionWritten:
+    return RegionWritten(region=name, entries=entries, stage=standing.stage)

@@ -7,6 +7,7 @@ pure (``deciding``); here they are given what they need, and recorded.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import aclosing
 
 from msgspec.structs import replace
 
@@ -196,8 +197,9 @@ class StageMachine:
             stage_from=_first_of_visit(writer.conversation, self.progress.from_seq),
             passed_over=frozenset(self.progress.passed_over),
         )
-        async for step in keeping(standing, ask):
-            await writer.record(*step)
+        async with aclosing(keeping(standing, ask)) as steps:
+            async for step in steps:
+                await writer.record(*step)
 
     # What follows
 
