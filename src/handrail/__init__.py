@@ -97,6 +97,9 @@ if TYPE_CHECKING:
     from handrail.models.scripted import call as call
     from handrail.runs.journals.postgres import PostgresJournal as PostgresJournal
     from handrail.runs.journals.sqlite import SqliteJournal as SqliteJournal
+    from handrail.runs.stages import resume_blueprint as resume_blueprint
+    from handrail.runs.stages import run_blueprint as run_blueprint
+    from handrail.runs.stages import start_blueprint as start_blueprint
     from handrail.transcripts.codec import Branch as Branch
     from handrail.transcripts.codec import Codec as Codec
     from handrail.transcripts.codec import Fault as Fault
@@ -174,6 +177,7 @@ _HOMES = {
     "models.scripted": "Reply ScriptedModel call",
     "runs.journals.postgres": "PostgresJournal",
     "runs.journals.sqlite": "SqliteJournal",
+    "runs.stages": "resume_blueprint run_blueprint start_blueprint",
     "transcripts.codec": "Branch Codec Fault HarnessInfo Loss LossItem Store",
     "transcripts.model": (
         "Artifact Author Bash Block Command Common Compaction Decision Edit EditStep Image Interrupt Message "

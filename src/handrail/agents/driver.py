@@ -104,6 +104,9 @@ class Driver:
     async def _step(self) -> None:
         await self._inbox.take()
         await self._reap()
+        if self._activity.is_to_park:
+            await self._park_when_landed()
+            return
         effects = next_effects(self._writer.state, self._work.clock.now())
         flying = [effect for effect, _ in self._flying]
         fresh = [effect for effect in effects if effect not in flying]
@@ -239,11 +242,21 @@ class Driver:
 
     def _may_park(self, effect: WaitUntil) -> bool:
         """Whether nobody in this process is asked, and nothing is under way that could not be taken up again."""
+        return not self.asks.are_put and bool(effect.asks or effect.is_paused) and self._has_landed()
+
+    def _has_landed(self) -> bool:
+        """Whether all that is under way are calls that wait for a person, and may be run again for the answer."""
         run = self._writer.state.run
-        if run is None or self.asks.are_put or not (effect.asks or effect.is_paused):
-            return False
-        held = {call.call for call in run.calls if call.ask is not None and call.traits.twice_is_safe}
+        calls = () if run is None else run.calls
+        held = {call.call for call in calls if call.ask is not None and call.traits.twice_is_safe}
         return all(isinstance(one, RunTool) and one.call in held for one, _ in self._flying)
+
+    async def _park_when_landed(self) -> None:
+        """Start nothing more; park once what is under way has landed."""
+        if self._has_landed() or self._writer.state.run is None:
+            await self._park()
+        else:
+            await self._inbox.woken()
 
     async def _park(self) -> None:
         """Let go of what waits, with nothing recorded: whoever resumes the run finds its questions as they are."""

@@ -106,7 +106,9 @@ class _Launched:
         self._mailbox = Mailbox(given.session.journal, given.session.id, lambda entry: self._inbox.heard(entry))
         self._inbox = Inbox(self._writer, self._mailbox, self._activity, given.options.max_queued)
         self._is_parked = False
-        task = asyncio.get_running_loop().create_task(self._carry())
+        loop = asyncio.get_running_loop()
+        self._activity.wake = lambda: loop.call_soon_threadsafe(self._inbox.wake)
+        task = loop.create_task(self._carry())
         self.handle = Run(ids.new_uuid7(given.clock), given.session, self._feed, self._mailbox, self._activity, task)
 
     async def _carry(self) -> RunResult:

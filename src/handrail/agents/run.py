@@ -179,5 +179,12 @@ class Run:
         """Go on after a ``pause``."""
         return self._send(ResumeRequested(reason), by)
 
+    def park(self) -> None:
+        """Stop driving, from any task or thread, once what runs has landed. The run stays open; resume it elsewhere.
+
+        The result says ``WAITING``. Nothing is recorded of it: it is this process that leaves, not the run.
+        """
+        self._activity.park()
+
     def _send(self, body: Posted, by: Actor) -> Receipt:
         return self._mailbox.send(body, by, ids.new_uuid7())

@@ -85,11 +85,13 @@ class Activity:
 
     ``run`` is cancelled when the whole run is to end now. Once it ``is_let_go``, because this process can go on with
     it no more or not with the run that started it, what ends does so without a word in the journal, as if the process
-    had died: somebody else may go on with it.
+    had died: somebody else may go on with it. ``wake`` wakes whoever drives, from any thread.
     """
 
     def __init__(self, is_let_go_above: Callable[[], bool] = _never) -> None:
         self._is_let_go = False
+        self.is_to_park = False
+        self.wake: Callable[[], object] = _never
         self._is_let_go_above = is_let_go_above
         self.run = CancellationToken()
         self._now = self.run.child()
@@ -103,6 +105,11 @@ class Activity:
         """End what is being done, here and below; nothing more is recorded of it."""
         self._is_let_go = True
         self._now.cancel(reason)
+
+    def park(self) -> None:
+        """Let whoever drives stop once what is being done has landed; from any thread."""
+        self.is_to_park = True
+        self.wake()
 
     def cut(self, reason: str, entry: int = 0) -> None:
         """End what is being done. ``entry`` is the inbox entry that wishes it."""
