@@ -16,6 +16,7 @@ from handrail.runs.regions.filling import Piece, filled
 from handrail.runs.regions.seeding import Ground, SeedFailed, seeded
 from handrail.runs.regions.writing import changed
 from handrail.transcripts.model import Taint
+from handrail.workspace.sandbox import Sandbox
 from tests.agents.tools.running import run
 
 from .build import PRIVATE, SIZE, AddItems, Checklist, Keyed, MarkItems, Pinned, texts
@@ -163,6 +164,16 @@ def test_what_a_permitted_command_prints_is_private(tmp_path: Path) -> None:
 )
 def test_how_a_command_ended_is_said_and_no_shell_reads_it(tmp_path: Path, command: tuple[str, ...], text: str) -> None:
     assert [text] == texts(begun(tmp_path, CommandSeed(command=command), may_run=True))
+
+
+def test_a_command_runs_in_the_sandbox_where_there_is_one(tmp_path: Path) -> None:
+    program = tmp_path / "confine"
+    program.write_text('#!/bin/sh\necho "confined: $*"\n')
+    program.chmod(0o700)
+    ground = Ground(workspace=tmp_path, permit=permits(True), sandbox=Sandbox(program=str(program)))
+    (entry,) = run(seeded(PLAN, CommandSeed(command=("touch", "made")), ground, SIZE))
+    assert (True, True) == (entry.text.startswith("confined: "), entry.text.endswith("-- touch made\n"))
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_command_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
