@@ -223,6 +223,11 @@ def test_a_command_after_the_call_sees_the_output_and_may_rewrite_it(tmp_path: P
     assert _said(hook, POST).becomes == "SECRET"
 
 
+def test_why_a_command_gave_no_answer_is_said_in_words_alone(tmp_path: Path) -> None:
+    assert _said(_command(tmp_path, "")).reason == "the hook failed: it printed nothing"
+    assert _said(_command(tmp_path, "raise SystemExit(3)")).reason == "the hook failed: exit code 3"
+
+
 @pytest.mark.parametrize(
     ("answer", "verdict"),
     [

@@ -124,7 +124,7 @@ async def run_hook(hook: Hook, call: HookCall) -> HookOutcome:
 
 def _outcome(hook: Hook, call: HookCall, put: Gave[object] | Raised) -> HookOutcome:
     if isinstance(put, Raised):
-        return _error(hook, put.told)
+        return _error(hook, str(put.problem) if isinstance(put.problem, _Broken) else put.told)
     match put.value:
         case None | Pass():
             return HookOutcome(hook=hook.name, verdict=HookVerdict.ALLOW)
@@ -207,7 +207,7 @@ def command_hook(
         given = {**environment, GUARD: name}
         ran = await run_process(argv, cwd=cwd, environment=given, stdin=jsonio.encode(_shown(call)))
         if ran.exit_code != 0:
-            raise _Broken(f"exit code {ran.exit_code}: {ran.errors.strip()[-500:]}")
+            raise _Broken(f"exit code {ran.exit_code}: {ran.errors.strip()[-500:]}".rstrip(": "))
         return _reply(ran.output, call.event)
 
     return Hook(name=name, ask=ask, event=event, tools=tools, timeout_s=timeout_s)
