@@ -16,7 +16,7 @@ from handrail.runs.regions.filling import Piece, filled
 from handrail.runs.regions.seeding import Ground, SeedFailed, seeded
 from handrail.runs.regions.writing import changed
 from handrail.transcripts.model import Taint
-from handrail.workspace.sandbox import Sandbox
+from handrail.workspace.sandbox import NoSandbox, Sandbox
 from tests.agents.tools.running import run
 
 from .build import PRIVATE, SIZE, AddItems, Checklist, Keyed, MarkItems, Pinned, texts
@@ -35,7 +35,8 @@ def begun(
     root: Path, seed: Seed, region: Region = PLAN, *, task: str | None = None, may_run: bool | None = None
 ) -> tuple[RegionEntry, ...]:
     """What ``region`` holds once it begins with ``seed`` in the workspace ``root``."""
-    ground = Ground(workspace=root, task=task, permit=None if may_run is None else permits(may_run))
+    permit = None if may_run is None else permits(may_run)
+    ground = Ground(workspace=root, task=task, permit=permit, sandbox=NoSandbox("not here"))
     return run(seeded(region, seed, ground, SIZE))
 
 
@@ -166,11 +167,13 @@ def test_how_a_command_ended_is_said_and_no_shell_reads_it(tmp_path: Path, comma
     assert [text] == texts(begun(tmp_path, CommandSeed(command=command), may_run=True))
 
 
-def test_a_command_runs_in_the_sandbox_where_there_is_one(tmp_path: Path) -> None:
-    program = tmp_path / "confine"
+@pytest.mark.parametrize("is_found", [False, True])
+def test_a_command_runs_in_the_sandbox_where_there_is_one(tmp_path: Path, is_found: bool) -> None:
+    program = tmp_path / "bwrap"
     program.write_text('#!/bin/sh\necho "confined: $*"\n')
     program.chmod(0o700)
-    ground = Ground(workspace=tmp_path, permit=permits(True), sandbox=Sandbox(program=str(program)))
+    sandbox = None if is_found else Sandbox(program=str(program))
+    ground = Ground(workspace=tmp_path, permit=permits(True), sandbox=sandbox, environment={"PATH": str(tmp_path)})
     (entry,) = run(seeded(PLAN, CommandSeed(command=("touch", "made")), ground, SIZE))
     assert (True, True) == (entry.text.startswith("confined: "), entry.text.endswith("-- touch made\n"))
     assert not (tmp_path / "made").exists()

@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
-from handrail.agents.process import run_process
+from handrail.agents.process import Ran, run_process
 from handrail.agents.regions import RegionRefused
 from handrail.agents.threads import in_thread
 from handrail.blueprints.regions import CommandSeed, FilesSeed, GlobSeed, LiteralSeed, Region, Seed
@@ -26,7 +26,7 @@ from handrail.runs.regions.size import Size, size_bytes
 from handrail.transcripts.model import Taint
 from handrail.workspace.confined import Confined, PathRefused
 from handrail.workspace.patterns import compile_pattern
-from handrail.workspace.sandbox import Sandbox
+from handrail.workspace.sandbox import NoSandbox, Sandbox, find_sandbox
 
 _PROBED_BYTES = 8_192
 _PRIVATE = Taint(private=True)
@@ -44,14 +44,15 @@ class SeedFailed(HandrailError, ValueError):
 class Ground(Struct, frozen=True, kw_only=True):
     """What seeds are fetched from.
 
-    ``task`` is what the run was started with. ``permit`` None refuses every command; ``sandbox`` confines those that
-    may run, and ``environment`` is theirs (None: that of this process).
+    ``task`` is what the run was started with. ``permit`` None refuses every command. ``sandbox`` confines those that
+    may run (None: what this machine has, looked for once one may); ``environment`` is theirs (None: that of this
+    process, without the keys of models).
     """
 
     workspace: Path
     task: str | None = None
     permit: Permit | None = None
-    sandbox: Sandbox | None = None
+    sandbox: Sandbox | NoSandbox | None = None
     environment: Mapping[str, str] | None = None
 
 
@@ -160,9 +161,7 @@ async def _printed(seed: CommandSeed, ground: Ground, wanted_bytes: int) -> str:
     told = " ".join(seed.command)
     if ground.permit is None or not await ground.permit(seed):
         raise SeedFailed(f"the command {told!r} was not permitted")
-    argv = list(seed.command)
-    if ground.sandbox is not None:
-        argv = ground.sandbox.wrap(argv, root=ground.workspace, cwd=ground.workspace)
+    argv = await _confined(list(seed.command), ground)
     try:
         ran = await run_process(
             argv,
@@ -175,6 +174,18 @@ async def _printed(seed: CommandSeed, ground: Ground, wanted_bytes: int) -> str:
     except (OSError, ValueError) as problem:
         # ValueError: a null byte, which no command line can hold.
         raise SeedFailed(f"the command {told!r} could not be started: {problem}") from problem
+    return _told(ran, seed)
+
+
+async def _confined(argv: list[str], ground: Ground) -> list[str]:
+    environment = os.environ if ground.environment is None else ground.environment
+    sandbox = await in_thread(find_sandbox, environment) if ground.sandbox is None else ground.sandbox
+    if isinstance(sandbox, Sandbox):
+        return sandbox.wrap(argv, root=ground.workspace, cwd=ground.workspace)
+    return argv
+
+
+def _told(ran: Ran, seed: CommandSeed) -> str:
     if ran.is_timed_out:
         return f"{ran.output.rstrip()}\n[stopped after {seed.timeout_s:g} seconds]".lstrip()
     if ran.exit_code != 0:
