@@ -123,6 +123,12 @@ def test_a_list_tells_of_one_that_cannot_be_read(home: dict[str, str]) -> None:
     assert "cannot be read: not TOML" in handrail(home, "blueprint", "list").text
 
 
+def test_a_folder_of_blueprints_that_is_none_is_told(home: dict[str, str]) -> None:
+    _write(Path(".handrail/blueprints"), "no folder")
+    ended = handrail(home, "blueprint", "list")
+    assert (ended.code, "cannot list" in ended.err) == (4, True)
+
+
 def test_a_drawing_is_text_or_a_picture(home: dict[str, str]) -> None:
     assert handrail(home, "blueprint", "graph", "plan-build-verify").text.startswith("flowchart TD\n")
     picture = handrail(home, "blueprint", "graph", "plan-build-verify", "--svg").out

@@ -27,7 +27,7 @@ from handrail.blueprints.schema import shipped_schema
 from handrail.blueprints.shelf import shipped_names, shipped_text
 from handrail.blueprints.svg import svg
 from handrail.blueprints.toml import BlueprintError, render_json, render_toml
-from handrail.errors import HandrailError, UnknownName
+from handrail.errors import HandrailError, StoreError, UnknownName
 from handrail.models.endpoints import endpoint_of
 from handrail.models.errors import BadKey
 from handrail.models.names import LOCAL, SCRIPTED
@@ -268,7 +268,10 @@ def _named(workspace: Path, environment: Mapping[str, str]) -> Iterator[tuple[st
 def _kept(folder: Path) -> list[Path]:
     if files.look_at(folder) is None:
         return []
-    return sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES and path.is_file())
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES and path.is_file())
+    except OSError as problem:
+        raise StoreError(f"cannot list {folder}: {problem.strerror}") from problem
 
 
 def _load(name: str, origin: Origin, path: Path | None) -> FoundBlueprint:
