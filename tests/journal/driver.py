@@ -12,6 +12,7 @@ from typing import Literal
 
 from handrail.journal import events as ev
 from handrail.journal.effects import (
+    Advance,
     CallModel,
     Compact,
     Decide,
@@ -39,6 +40,8 @@ from handrail.journal.vocabulary import (
     CallTraits,
     Choice,
     HookVerdict,
+    Limits,
+    Route,
 )
 from handrail.transcripts.model import (
     Author,
@@ -100,13 +103,18 @@ def begin(**options: object) -> Tape:
 
 
 class DiceDriver:
-    """Carries a run to its end, deciding everything by ``dice``; people act between effects."""
+    """Carries a run to its end, deciding everything by ``dice``; people act between effects.
 
-    def __init__(self, tape: Tape, dice: Random) -> None:
+    A run of a blueprint goes through stages as they come, and ends after ``moves`` of them at the latest.
+    """
+
+    def __init__(self, tape: Tape, dice: Random, *, moves: int = 12) -> None:
         self.tape = tape
         self.dice = dice
         self.calls = 0
         self.sent = 0
+        self.asked = 0
+        self.moves = moves
 
     def drive(self, steps: int) -> bool:
         """Whether the run ended within ``steps`` steps."""
@@ -133,6 +141,9 @@ class DiceDriver:
             self.tape.add(ev.Interrupted(), by=PERSON)
         elif chance < 0.15:
             self.tape.add(ev.DriverTookOver(self.tape.state.epoch + 1))
+        elif chance < 0.16:
+            is_paused = self.tape.state.run is not None and self.tape.state.run.is_paused
+            self.tape.add(ev.ResumeRequested() if is_paused else ev.PauseRequested(), by=PERSON)
 
     def _carry_out(self, effect: Effect) -> None:
         match effect:
@@ -160,6 +171,8 @@ class DiceDriver:
                 self.tape.add(ev.Compacted(summary="so far") if is_good else ev.CompactionFailed(error="none"))
             case WaitUntil():
                 self._wait(effect)
+            case Advance():
+                self._advance(effect)
             case End():
                 self.tape.add(*closing_events(self.tape.state, effect))
 
@@ -230,7 +243,40 @@ class DiceDriver:
         if choice is Choice.INJECT and may:
             self.tape.add(ev.Injected("judge", (Text("check again"),)))
 
+    def _advance(self, effect: Advance) -> None:
+        """What a blueprint may say of a stage whose work is over, and then some."""
+        self.moves -= 1
+        if effect.stage is None:
+            self.tape.add(self._entered())
+            return
+        left = ev.StageLeft(stage=effect.stage, edge="always")
+        what = self.dice.choice(["point", "again", "choose", "move", "end"]) if self.moves > 0 else "end"
+        match what:
+            case "point":
+                self.asked += 1
+                late = NOW if self.dice.random() < 0.3 else None
+                name = f"p{self.asked}-{self.tape.state.seq}"
+                self.tape.add(ev.AskOpened(ask=name, kind=AskKind.POINT, prompt="?", point="p", deadline=late))
+            case "again":
+                route = self.dice.choice(list(Route))
+                self.tape.add(ev.PointRouted(point="p", ask="p", route=route))
+            case "choose":
+                self.tape.add(ev.EdgeAsked(stage=effect.stage, targets=("a", "b")))
+            case "move":
+                self.tape.add(left, self._entered())
+            case _:
+                end = End(reason=effect.reason, detail=effect.detail)
+                self.tape.add(left, *closing_events(self.tape.state, end))
+
+    def _entered(self) -> ev.StageEntered:
+        limits = Limits(max_rounds=self.dice.choice([None, 1, 3]), max_tool_calls=self.dice.choice([None, 2]))
+        strategies = self.dice.choice([(), ("judge",)])
+        return ev.StageEntered(stage=self.dice.choice("abc"), visit=1, limits=limits, strategies=strategies)
+
     def _wait(self, effect: WaitUntil) -> None:
+        if effect.is_paused:
+            self.tape.add(ev.ResumeRequested(), by=PERSON)
+            return
         for ask in effect.overdue:
             self.tape.add(ev.AskClosed(ask=ask, outcome=AskOutcome.TIMED_OUT))
         for ask in effect.asks:

@@ -37,6 +37,7 @@ def _run(seed: int) -> Tape:
         steers=dice.choice(["one", "all"]),
         follow_ups=dice.choice(["one", "all"]),
         compact_at=dice.choice([None, 10]),
+        blueprint=dice.choice([None, "digest"]),
     )
     assert DiceDriver(tape, dice).drive(STEPS), "the run does not end"
     return tape

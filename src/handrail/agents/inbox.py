@@ -169,6 +169,9 @@ class Inbox:
             return "the question is closed already" if opened is None else self._why_no_answer(opened, body, entry.by)
         if state.run is None:
             return OVER
+        stage = state.run.stage
+        if isinstance(body, Interrupted) and stage is not None and stage.is_over:
+            return "nothing runs that could be interrupted: the run waits for an answer"
         if isinstance(body, PauseRequested) and state.run.is_paused:
             return "the run is paused already"
         if isinstance(body, ResumeRequested) and not state.run.is_paused:

@@ -24,6 +24,7 @@ from handrail.journal.state import (
     RunState,
     State,
     Vote,
+    holds_stage,
     limits_in_force,
     open_ask,
     with_run,
@@ -118,6 +119,8 @@ def _ask_opened(state: State, body: ev.AskOpened) -> State:
         raise BrokenJournal(f"the question {body.key} is open already")
     state = replace(state, asks=(*state.asks, body))
     run = state.run
+    if run is not None and run.stage is not None and holds_stage(body):
+        return with_run(state, run, stage=replace(run.stage, is_over=True))
     if run is None or body.call is None:
         return state
     calls = tuple(replace(call, ask=body.ask) if call.call == body.call else call for call in run.calls)

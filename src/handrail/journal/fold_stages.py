@@ -47,7 +47,7 @@ def _left(state: State, run: RunState, body: ev.StageLeft) -> State:
 
 def _edge_asked(state: State, run: RunState, body: ev.EdgeAsked) -> State:
     stage = _check_stage(run, body.stage, "to choose its edge")
-    return replace(state, run=_anew(replace(run, stage=replace(stage, is_choosing=True))))
+    return replace(state, run=_anew(replace(run, stage=replace(stage, is_choosing=True, is_over=False))))
 
 
 def _repeated(state: State, run: RunState, body: ev.StageRepeated) -> State:
@@ -56,13 +56,17 @@ def _repeated(state: State, run: RunState, body: ev.StageRepeated) -> State:
 
 def _routed(state: State, run: RunState, body: ev.PointRouted) -> State:
     """Sent round again, the stage works with fresh limits; any other answer leaves its work as it stands."""
-    if body.route is not Route.DIRECTED or run.stage is None:
+    if run.stage is None:
         return state
+    if body.route is not Route.DIRECTED:
+        return replace(state, run=replace(run, stage=replace(run.stage, is_over=True)))
     return _again(state, run, run.stage)
 
 
 def _again(state: State, run: RunState, stage: StageState) -> State:
-    again = replace(stage, limits=stage.entered_limits, base=run.spent, outside=(), is_fresh=True, is_choosing=False)
+    again = replace(
+        stage, limits=stage.entered_limits, base=run.spent, outside=(), is_fresh=True, is_over=False, is_choosing=False
+    )
     return with_in_force(replace(state, run=_anew(replace(run, stage=again))), state.in_force)
 
 

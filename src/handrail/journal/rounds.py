@@ -75,6 +75,9 @@ def _at_boundary(state: State, run: RunState, boundary: Boundary, now: datetime)
         return (Advance(stage=run.stage.stage, reason=EndReason.ANSWERED),)
     obstacle = why_not(run)
     after = after_boundary(run, boundary, None)
+    if run.stage is not None and run.stage.is_over and after.ending is not None:
+        # What is sent while a person is asked goes with the next request there is, and answers nothing.
+        return (_over(state, run, after.ending, now),)
     if obstacle is None:
         inputs = _due(run, would_end=after.ending is not None)
         if inputs:

@@ -93,8 +93,8 @@ class StageState(Struct, frozen=True, kw_only=True):
 
     ``limits`` are in force and count what was spent since ``base``, which is what the run had spent when the stage
     was entered or sent round again. ``entered_limits`` are those it was entered with. ``outside`` are bounds of its
-    own that were declared spent. ``is_fresh``: the model was not asked since; ``is_choosing``: it is asked for an
-    edge.
+    own that were declared spent. ``is_fresh``: the model was not asked since; ``is_over``: its work is over, for a
+    person was asked about it; ``is_choosing``: the model is asked for an edge.
     """
 
     stage: str
@@ -105,6 +105,7 @@ class StageState(Struct, frozen=True, kw_only=True):
     base: Spent = Spent()
     outside: tuple[Bound, ...] = ()
     is_fresh: bool = True
+    is_over: bool = False
     is_choosing: bool = False
 
 
@@ -222,6 +223,11 @@ def stage_asks(state: State) -> tuple[AskOpened, ...]:
     if state.run is None or state.run.stage is None:
         return ()
     return tuple(ask for ask in state.asks if ask.call is None and ask.kind in _OF_STAGES)
+
+
+def holds_stage(ask: AskOpened) -> bool:
+    """Whether a question is about the work of a stage as a whole, which is over then."""
+    return ask.call is None and ask.kind in (AskKind.POINT, AskKind.EDIT)
 
 
 def adjustment_of(state: State) -> Adjustment:
