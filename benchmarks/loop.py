@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks.peers import ANSWER, PEERS, Door, Start, present
 from benchmarks.timing import fresh_process, side_by_side_s
+from handrail.journal.port import Journal
 
 ROUNDS = (50, 200, 800)
 AIM_MS = 0.5
@@ -21,12 +22,12 @@ AIM_MS = 0.5
 
 OURS = "handrail"
 OURS_ON_FILE = "handrail, file journal"
+OURS_ON_SQLITE = "handrail, SQLite journal"
 
 
-def _handrail(rounds: int, calls: int = 1, door: Door | None = None, folder: str | None = None) -> Start:
-    """A run of ours; its journal is in ``folder``, in memory when that is None."""
+def _handrail(rounds: int, calls: int = 1, door: Door | None = None, journal: Journal | None = None) -> Start:
+    """A run of ours; its journal is in memory when none is given."""
     from handrail import Agent, RunOptions, ScriptedModel, call, tool
-    from handrail.journal.file import FileJournal
     from handrail.models.scripted import Answer, Item
 
     async def wait(request: object) -> Answer:
@@ -49,7 +50,6 @@ def _handrail(rounds: int, calls: int = 1, door: Door | None = None, folder: str
         script[0] = wait
     model = ScriptedModel([*script, ANSWER], repeats=True)
     agent = Agent(model=model, tools=[tool(parallel=True)(probe)])
-    journal = None if folder is None else FileJournal(folder)
     return lambda: agent.run("go", RunOptions(journal=journal))
 
 
@@ -80,11 +80,21 @@ def calls(trials: int, count: int = 100, more: int = 8) -> Iterator[dict[str, ob
 
 def _side_by_side(count: int, calls: int, trials: int) -> dict[str, float]:
     """Processor time in seconds of one whole run, by library; agents and tools are made before."""
+    from handrail import FileJournal, SqliteJournal
+
     with tempfile.TemporaryDirectory() as folder:
-        starts = {OURS_ON_FILE: _handrail(count, calls, folder=folder)}
+        in_files, in_sqlite = FileJournal(folder), SqliteJournal(Path(folder) / "journal.sqlite")
+        starts = {
+            OURS_ON_FILE: _handrail(count, calls, journal=in_files),
+            OURS_ON_SQLITE: _handrail(count, calls, journal=in_sqlite),
+        }
         starts |= {name: make(count, calls) for name, make in _makers().items()}
         works = [partial(_to_its_end, start) for start in starts.values()]
-        return dict(zip(starts, side_by_side_s(*works, trials=trials), strict=True))
+        try:
+            return dict(zip(starts, side_by_side_s(*works, trials=trials), strict=True))
+        finally:
+            in_files.close()
+            in_sqlite.close()
 
 
 def _to_its_end(start: Start) -> None:
