@@ -7,7 +7,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handrail.blueprints.captions import caption
@@ -88,6 +88,7 @@ def test_no_text_of_a_blueprint_can_be_more_than_text() -> None:
     assert all(line.count('"') in (0, 2) for line in chart.splitlines())
 
 
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
 @given(BLUEPRINTS)
 def test_any_blueprint_is_drawn_as_well_formed_xml(blueprint: Blueprint) -> None:
     ElementTree.fromstring(svg(blueprint))

@@ -21,7 +21,9 @@ from handrail.blueprints.toml import parse_json, parse_toml, render_json, render
 from tests.blueprints.blueprints import BLUEPRINTS
 
 _SCHEMA = jsonschema.Draft202012Validator(json_schema())
-_SLOW = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+_SLOW = settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=60
+)
 
 
 @_SLOW

@@ -8,16 +8,12 @@ from collections.abc import Iterator, Mapping
 import jsonschema
 
 from handrail.blueprints.checks.known import Known
+from handrail.blueprints.checks.patterns import why_refused
 from handrail.blueprints.edges.output import OnOutput
 from handrail.blueprints.model import Blueprint, Stage
 from handrail.blueprints.problems import Finding, Path, finding, nearest
 from handrail.transcripts.model import Json
 
-_NESTED_REPEATS = re.compile(r"[+*}]\)*\)[+*{]")
-"""A group that ends with a repeat and is repeated itself: it may take time that doubles with each character."""
-
-_ALTERNATIVES = re.compile(r"\((?:[^()\\]|\\.){0,200}\|(?:[^()\\]|\\.){0,200}\)[+*{]")
-_MAX_PATTERN = 500
 _MAX_NODES = 5_000
 
 
@@ -69,26 +65,22 @@ def _slow_patterns(nodes: list[tuple[Path, Json]]) -> Iterator[Finding]:
         if not isinstance(node, dict):
             continue
         keyed = node.get("patternProperties")
-        patterns = list(keyed) if isinstance(keyed, dict) else []
-        for pattern in (*patterns, node.get("pattern")):
-            if isinstance(pattern, str) and (why := _why_bad(pattern)):
-                code = "slow-pattern" if why != _NO_REGEX else "bad-schema"
-                yield finding(code, (*path, "pattern" if pattern == node.get("pattern") else "patternProperties"), why)
+        named = [("patternProperties", pattern) for pattern in keyed] if isinstance(keyed, dict) else []
+        for key, pattern in (*named, ("pattern", node.get("pattern"))):
+            if not isinstance(pattern, str):
+                continue
+            if why := why_refused(pattern):
+                yield finding("slow-pattern", (*path, key), why)
+            elif not _is_regex(pattern):
+                yield finding("bad-schema", (*path, key), f"{pattern!r} is no regular expression")
 
 
-_NO_REGEX = "no regular expression"
-
-
-def _why_bad(pattern: str) -> str | None:
-    if len(pattern) > _MAX_PATTERN:
-        return f"a pattern of {len(pattern):,} characters, and {_MAX_PATTERN} are the most"
-    if _NESTED_REPEATS.search(pattern) or _ALTERNATIVES.search(pattern):
-        return f"{pattern!r} repeats what repeats: an answer could make it run for ever"
+def _is_regex(pattern: str) -> bool:
     try:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError):
-        return _NO_REGEX
-    return None
+        return False
+    return True
 
 
 def _tested(stage: Stage, field: str, at: Path) -> Iterator[Finding]:
