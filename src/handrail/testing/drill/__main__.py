@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 
-from handrail.testing.drill.drilling import Bench, Tally, batches, drill
+from handrail.testing.drill.drilling import Tally, batches, drill
 from handrail.testing.drill.journals import HOSTS, Absent
 
 
@@ -31,11 +31,9 @@ def main(environment: Mapping[str, str]) -> int:
             elif isinstance(kind, Absent):
                 _say(f"{kind.name}: left out, {kind.why}")
             else:
-                tally = drill(batches(Bench(kind), kills, seed), jobs, partial(_progress, kind.name))
+                tally = drill(batches(kind, kills, seed), jobs, partial(_progress, kind.name))
                 covered.append(f"{kind.name} {tally.kills}")
                 total += tally
-    for broken in total.broken:
-        _say("\n".join((broken.schedule, *(f"  {finding}" for finding in broken.findings))))
     others = total.count("halt", "difference")
     sys.stdout.write(
         f"{total.kills} kills ({', '.join(covered) or 'no journal'}; seed {seed}):"
@@ -45,7 +43,9 @@ def main(environment: Mapping[str, str]) -> int:
     return 0 if covered and not total.broken else 1
 
 
-def _progress(name: str, total: Tally) -> None:
+def _progress(name: str, total: Tally, latest: Tally) -> None:
+    for broken in latest.broken:
+        _say("\n".join((f"{name}, {broken.schedule}", *(f"  {finding}" for finding in broken.findings))))
     _say(f"{name}: {total.kills} kills, {len(total.broken)} broken runs")
 
 

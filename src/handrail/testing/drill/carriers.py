@@ -6,8 +6,10 @@ returns once the run is over; anything that drives runs over a journal can be pu
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -15,15 +17,19 @@ from handrail.agents.agent import Agent
 from handrail.agents.approval import HOLD
 from handrail.agents.options import RunOptions
 from handrail.agents.result import Session
+from handrail.agents.run import Run
 from handrail.agents.spawn import spawn_tool
 from handrail.agents.strategy import RoundBoundary, RoundContext, RoundDecision
 from handrail.agents.tool import Question, Tool, ToolContext, tool
+from handrail.blueprints.model import Blueprint
 from handrail.journal.fold import fold
 from handrail.journal.port import Journal
+from handrail.journal.vocabulary import EndReason
 from handrail.models.scripted import ScriptedModel
+from handrail.runs.stages import resume_blueprint, start_blueprint
 from handrail.testing.drill.faults import Faults
 from handrail.testing.drill.notes import Notes
-from handrail.testing.drill.stories import PROMPT, SESSION, Story
+from handrail.testing.drill.stories import LOOKS_EVERY_S, PROMPT, SESSION, Story
 from handrail.testing.drill.wrapped import WatchedModel, WatchedStrategy, watched_tool
 
 
@@ -94,44 +100,70 @@ class LookAgain:
 
 
 def agent_of(scene: Scene) -> Agent:
-    """The agent of a story, all of it watched; its helper has a model and tools of its own."""
-    helper = Agent(
-        model=WatchedModel(ScriptedModel(scene.story.helper, name="helper"), scene.faults, scene.notes),
-        tools=_watched((look, change), "helper", scene),
-        name="helper",
-    )
-    tools = (look, write, change, wonder, spawn_tool(helper, bounds=RunOptions()))
+    """The agent of a story, all of it watched; each helper has a model and tools of its own."""
+    helpers = {name: _agent(scene, name, script, (look, change)) for name, script in scene.story.helpers.items()}
+    spawning = (spawn_tool(helpers, bounds=RunOptions()),) if helpers else ()
+    return _agent(scene, "agent", scene.story.script, (look, write, change, wonder, *spawning))
+
+
+def _agent(scene: Scene, name: str, script: Sequence[Any], tools: tuple[Tool, ...]) -> Agent:
     return Agent(
-        model=WatchedModel(ScriptedModel(scene.story.script), scene.faults, scene.notes),
-        tools=_watched(tools, "agent", scene),
-        name="agent",
+        model=WatchedModel(ScriptedModel(script), scene.faults, scene.notes),
+        tools=tuple(watched_tool(one, name, scene.faults, scene.notes) for one in tools),
+        name=name,
     )
 
 
-def options_of(scene: Scene) -> RunOptions:
+def options_of(scene: Scene, *, parks: bool = False) -> RunOptions:
     """Everybody is asked, nobody in this process answers: answers come through the inbox."""
     return RunOptions(
         journal=scene.journal,
         approver=HOLD,
         answerer=HOLD,
+        parks=parks,
         strategies=(WatchedStrategy(LookAgain(), scene.faults),),
     )
 
 
-def _watched(tools: tuple[Tool, ...], agent: str, scene: Scene) -> tuple[Tool, ...]:
-    return tuple(watched_tool(one, agent, scene.faults, scene.notes) for one in tools)
+async def run_of(scene: Scene, options: RunOptions) -> Run | None:
+    """The run of the story, begun or gone on with; None once it is over."""
+    events = await scene.journal.read(SESSION)
+    agent, session, blueprint = agent_of(scene), Session(SESSION, scene.journal), scene.story.blueprint
+    if not events:
+        if blueprint is None:
+            return agent.start(PROMPT, options, session=session)
+        return start_blueprint(Blueprint.model_validate(blueprint), PROMPT, agent, options, session=session)
+    if fold(events).run is None:
+        return None
+    if blueprint is None:
+        return agent.resume(session, options)
+    return await resume_blueprint(session, agent, options)
 
 
 async def carry(scene: Scene) -> None:
-    """Begin the run, or go on with it; nothing to do once it is over."""
-    events = await scene.journal.read(SESSION)
-    agent, options = agent_of(scene), options_of(scene)
-    session = Session(SESSION, scene.journal)
-    if not events:
-        await agent.run(PROMPT, options, session=session)
-    elif fold(events).run is not None:
-        await agent.resume(session, options)
+    """Carry the run in one go: where it waits for somebody, this process waits with it."""
+    run = await run_of(scene, options_of(scene))
+    if run is not None:
+        await run
+
+
+async def carry_parked(scene: Scene) -> None:
+    """Carry the run from one question to the next: nothing of it is in memory while it waits."""
+    while (run := await run_of(scene, options_of(scene, parks=True))) is not None:
+        if (await run).end_reason is not EndReason.WAITING:
+            return
+        await _sent(scene.journal)
+
+
+async def _sent(journal: Journal) -> None:
+    """Wait until somebody has sent something."""
+    taken = fold(await journal.read(SESSION)).inbox
+    while not await journal.inbox(SESSION, taken):
+        await asyncio.sleep(LOOKS_EVERY_S)
 
 
 OWN = Carrier(name="driver", carry=carry)
-"""The loop of ``agents``, begun and resumed."""
+PARKING = Carrier(name="parking driver", carry=carry_parked)
+
+CARRIERS = (OWN, PARKING)
+"""The ways in which this release carries runs."""

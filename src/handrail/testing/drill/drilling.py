@@ -11,12 +11,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from handrail.testing.drill.carriers import OWN, Carrier
+from handrail.testing.drill.carriers import CARRIERS, OWN, PARKING, Carrier
 from handrail.testing.drill.findings import Finding, findings
 from handrail.testing.drill.journals import JournalKind
 from handrail.testing.drill.lives import PATIENCE_S, Evidence, Schedule, live
 from handrail.testing.drill.schedules import Places, drawn, places_of, single_kills
-from handrail.testing.drill.stories import Story, drawn_story, whole_story
+from handrail.testing.drill.stories import Story, drawn_story, staged_story, whole_story
 
 _SINGLES_AT_ONCE = 12
 _KILLS_AT_ONCE = 12
@@ -96,31 +96,33 @@ def _schedules(batch: Batch, places: Places) -> Iterator[Schedule]:
     return islice(single_kills(batch.story, places), batch.first, batch.last)
 
 
-def batches(bench: Bench, kills: int, seed: int) -> Iterator[Batch]:
-    """Work for about ``kills`` kills: each place of the whole story once if they suffice, then drawn ones."""
-    story = whole_story()
-    places = places_of(bench.live(Schedule(story=story)))
-    singles = len(places.driver) + len(places.people)
-    if kills >= singles:
-        for first in range(0, singles, _SINGLES_AT_ONCE):
-            yield Batch(bench=bench, story=story, first=first, last=min(first + _SINGLES_AT_ONCE, singles))
-        kills -= singles
+def batches(kind: JournalKind, kills: int, seed: int) -> Iterator[Batch]:
+    """Work for about ``kills`` kills: each place of the fixed stories once if they suffice, then drawn ones."""
+    for bench, story in ((Bench(kind, OWN), whole_story()), (Bench(kind, PARKING), staged_story())):
+        places = places_of(bench.live(Schedule(story=story)))
+        singles = len(places.driver) + len(places.people)
+        if kills >= singles:
+            for first in range(0, singles, _SINGLES_AT_ONCE):
+                yield Batch(bench=bench, story=story, first=first, last=min(first + _SINGLES_AT_ONCE, singles))
+            kills -= singles
     for number, first in enumerate(range(0, kills, _KILLS_AT_ONCE)):
         own = seed * 1_000_003 + number
-        count = min(_KILLS_AT_ONCE, kills - first)
-        yield Batch(bench=bench, story=drawn_story(own), seed=own, kills=count)
+        story = staged_story() if number % 3 == 2 else drawn_story(own)
+        bench = Bench(kind, CARRIERS[number % len(CARRIERS)])
+        yield Batch(bench=bench, story=story, seed=own, kills=min(_KILLS_AT_ONCE, kills - first))
 
 
-def drill(work: Iterable[Batch], jobs: int, watch: Callable[[Tally], None] = lambda total: None) -> Tally:
-    """Play all of ``work`` in ``jobs`` processes; ``watch`` is shown the sum after each batch.
+def drill(work: Iterable[Batch], jobs: int, watch: Callable[[Tally, Tally], None]) -> Tally:
+    """Play all of ``work`` in ``jobs`` processes; ``watch`` is shown the sum, and what was added, after each batch.
 
     They are started anew, not forked, so that what they fork in turn has no threads of this process to miss.
     """
     total = Tally()
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         for done in as_completed([pool.submit(play, batch) for batch in work]):
-            total += done.result()
-            watch(total)
+            latest = done.result()
+            total += latest
+            watch(total, latest)
     return total
 
 

@@ -69,6 +69,9 @@ def _unlike(name: str, mine: tuple[ev.Event, ...], theirs: tuple[ev.Event, ...],
     ends = [[_end(event.body) for event in events if isinstance(event.body, ev.RunEnded)] for events in (mine, theirs)]
     if ends[0] != ends[1]:
         yield f"{name} ended as {ends[0]}, unbroken as {ends[1]}"
+    courses = [list(_course(events)) for events in (mine, theirs)]
+    if courses[0] != courses[1]:
+        yield f"{name} went {courses[0]}, unbroken {courses[1]}"
     ours, others = (list(_plain(events, unknown)) for events in (mine, theirs))
     for index, (one, other) in enumerate(zip(ours, others, strict=False)):
         if one != other:
@@ -76,6 +79,16 @@ def _unlike(name: str, mine: tuple[ev.Event, ...], theirs: tuple[ev.Event, ...],
             return
     if len(ours) != len(others):
         yield f"{name} has {len(ours)} messages, unbroken {len(others)}"
+
+
+def _course(events: tuple[ev.Event, ...]) -> Iterator[ev.Body]:
+    """The way through the stages: entered, left, where each point sent the run, and what the regions came to hold."""
+    for event in events:
+        body = event.body
+        if isinstance(body, ev.PointRouted | ev.DocumentEdited):
+            yield replace(body, ask="")
+        elif isinstance(body, ev.StageEntered | ev.StageLeft | ev.RegionWritten):
+            yield body
 
 
 def _end(body: ev.RunEnded) -> tuple[str, Any]:

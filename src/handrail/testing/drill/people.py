@@ -17,9 +17,7 @@ from handrail.journal.events import AskClosed, AskOpened, Event, RunEnded
 from handrail.journal.port import Journal, Posted
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind
 from handrail.testing.drill.notes import Notes, Refused
-from handrail.testing.drill.stories import SESSION, Story
-
-LOOKS_EVERY_S = 0.004
+from handrail.testing.drill.stories import LOOKS_EVERY_S, SESSION, Story
 
 PERSON = Actor(ActorKind.PERSON, "Ada")
 
@@ -33,8 +31,11 @@ class Deed(Struct, frozen=True):
 
 
 def asked_in(opened: AskOpened) -> str:
-    """What a question shows, which is how a story knows it, whatever id it was given."""
-    return opened.shown or "" if opened.kind is AskKind.APPROVAL else opened.prompt
+    """What a question is about, which is how a story knows it, whatever id it was given."""
+    if opened.kind is AskKind.APPROVAL:
+        return opened.shown or ""
+    # Of a point, the key without the run: the stage, the visit, the point, which presentation of it, what is asked.
+    return opened.prompt if opened.point is None else opened.key.partition("/")[2]
 
 
 def deeds(story: Story, sessions: Mapping[str, Iterable[Event]]) -> Iterator[Deed]:

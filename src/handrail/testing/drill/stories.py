@@ -23,6 +23,9 @@ from handrail.transcripts.model import Author, Json, Text, ToolUse
 SESSION = "drill"
 """The session that every story is played in; sub-agents have others."""
 
+LOOKS_EVERY_S = 0.004
+"""How often somebody of a story looks for what is new."""
+
 PROMPT = "Put the shelf in order."
 
 Beat: TypeAlias = Literal["look", "write", "approved", "denied", "edited", "question", "helper"]
@@ -46,18 +49,85 @@ class Reaction(Struct, frozen=True, kw_only=True):
 
 
 class Story(Struct, frozen=True, kw_only=True):
-    """``script`` and ``helper`` are what the model of the agent and that of its helper say. ``reactions`` are found
-    by what is asked: the arguments shown for an approval, else the question's own words."""
+    """``script`` is what the model of the agent says, ``helpers`` what those of its helpers do. ``reactions`` are found
+    by what is asked: the arguments shown for an approval, the key of a point, else the question's own words.
+    ``blueprint``, as plain data, is there for a story in stages."""
 
     name: str
     script: tuple[Any, ...]
-    helper: tuple[Any, ...] = ()
+    helpers: Mapping[str, tuple[Any, ...]] = {}
     reactions: Mapping[str, Reaction] = {}
+    blueprint: Mapping[str, Json] | None = None
 
 
 def whole_story() -> Story:
     """One of each beat, a steer, a follow-up and a strategy that puts words in: what single kills are tried on."""
     return _story("whole", BEATS, steers=(2,), follow_ups=(5,))
+
+
+def staged_story() -> Story:
+    """Stages with a point: a plan is sent back, changed by hand and approved, then carried out."""
+    point = "plan#1/plan_approval"
+    change = {"place": "plank"}
+    return Story(
+        name="staged",
+        script=(
+            call("look", place="plan"),
+            "Take everything out.",
+            "I looked again: take everything out.",
+            call("wonder", question="What is wrong with it?"),
+            "Take half of it out.",
+            "As I said, take half of it out.",
+            ("Doing it.", call("write", place="plank")),
+            Call("change", change),
+            "It is done.",
+        ),
+        reactions={
+            f"{point}/0/choice": Reaction(
+                closes=_chosen("Revise"), sends=(_input("steer", "plan"), _input("follow_up", "plan"))
+            ),
+            "What is wrong with it?": Reaction(closes=_answered("Too much.")),
+            f"{point}/1/choice": Reaction(closes=_chosen("Edit")),
+            f"{point}/1/edit": Reaction(
+                closes=AskClosed(
+                    ask="",
+                    outcome=AskOutcome.ANSWERED,
+                    before="As I said, take half of it out.",
+                    after="Take one plank out.",
+                )
+            ),
+            f"{point}/2/choice": Reaction(closes=_chosen("Approve")),
+            _shown(change): Reaction(closes=AskClosed(ask="", outcome=AskOutcome.ANSWERED, is_allowed=True)),
+        },
+        blueprint=_STAGES,
+    )
+
+
+_STAGES: Mapping[str, Json] = {
+    "name": "shelves",
+    "regions": [{"kind": "pinned", "name": "plan"}],
+    "stages": [
+        {
+            "name": "plan",
+            "instructions": "Plan.",
+            "tools": ["look", "wonder"],
+            "points": [
+                {
+                    "name": "plan_approval",
+                    "prompt": "Approve the plan?",
+                    "required": True,
+                    "style": "multiple_choice",
+                    "options": ["Approve", "Revise", "Edit", "Abort"],
+                    "directives": {"Revise": "Ask what to change, then plan again."},
+                    "edit_options": ["Edit"],
+                    "abort_options": ["Abort"],
+                    "document_region": "plan",
+                }
+            ],
+        },
+        {"name": "build", "instructions": "Build.", "tools": ["write", "change"]},
+    ],
+}
 
 
 def drawn_story(seed: int) -> Story:
@@ -71,22 +141,20 @@ def drawn_story(seed: int) -> Story:
 
 
 def _story(name: str, beats: tuple[Beat, ...], steers: tuple[int, ...], follow_ups: tuple[int, ...]) -> Story:
-    script: list[Any] = [_round(index, beat) for index, beat in enumerate(beats)]
+    helpers = {_helper(index): _help(index) for index, beat in enumerate(beats) if beat == "helper"}
+    script: list[Any] = [_round(index, beat, len(helpers)) for index, beat in enumerate(beats)]
     # The answer, one more for each follow-up, and one for the strategy that asks to look again.
     script += ["The shelf is in order.", *(f"And so it is, {index}." for index in follow_ups), "I looked again."]
-    helper: list[Any] = []
     reactions: dict[str, Reaction] = {}
     for index, beat in enumerate(beats):
         asked = _asked(index, beat)
         if asked is not None:
             sends = (*_sends("steer", index, steers), *_sends("follow_up", index, follow_ups))
             reactions[asked] = Reaction(closes=_closing(index, beat), sends=sends)
-        if beat == "helper":
-            helper += _help(index)
-    return Story(name=name, script=tuple(script), helper=tuple(helper), reactions=reactions)
+    return Story(name=name, script=tuple(script), helpers=helpers, reactions=reactions)
 
 
-def _round(index: int, beat: Beat) -> Any:
+def _round(index: int, beat: Beat, helpers: int) -> Any:
     match beat:
         case "look":
             return ("Looking at both.", call("look", place=f"left {index}"), call("look", place=f"right {index}"))
@@ -95,17 +163,23 @@ def _round(index: int, beat: Beat) -> Any:
         case "question":
             return call("wonder", question=_question(index))
         case "helper":
-            return call("Spawn", prompt=f"Help with {index}.")
+            chosen: dict[str, Json] = {"agent": _helper(index)} if helpers > 1 else {}
+            return Call("Spawn", {"prompt": f"Help with {index}.", **chosen})
         case _:
             return Call("change", _place(index))
 
 
-def _help(index: int) -> list[Any]:
+def _helper(index: int) -> str:
+    """A helper for each beat: a model that is shared would have to know which run it is in."""
+    return f"helper {index}"
+
+
+def _help(index: int) -> tuple[Any, ...]:
     """What a helper says. Its calls bring their own ids: every other run counts from one."""
     looks, changes = (
         ToolUse(f"{tool}_{index}", parse_call(tool, {"place": f"below {index}"})) for tool in ("look", "change")
     )
-    return [Reply(content=(looks,)), Reply(content=(changes,)), f"Helped {index}."]
+    return Reply(content=(looks,)), Reply(content=(changes,)), f"Helped {index}."
 
 
 def _asked(index: int, beat: Beat) -> str | None:
@@ -119,7 +193,7 @@ def _asked(index: int, beat: Beat) -> str | None:
 
 def _closing(index: int, beat: Beat) -> AskClosed:
     if beat == "question":
-        return AskClosed(ask="", outcome=AskOutcome.ANSWERED, words=f"To the left, {index}.")
+        return _answered(f"To the left, {index}.")
     if beat == "denied":
         return AskClosed(ask="", outcome=AskOutcome.DENIED, comment=f"Leave {index} alone.")
     edits: dict[str, Any] = {}
@@ -128,11 +202,26 @@ def _closing(index: int, beat: Beat) -> AskClosed:
     return AskClosed(ask="", outcome=AskOutcome.ANSWERED, is_allowed=True, **edits)
 
 
+def _answered(words: str) -> AskClosed:
+    return AskClosed(ask="", outcome=AskOutcome.ANSWERED, words=words)
+
+
+def _edited(before: str, after: str) -> AskClosed:
+    return AskClosed(ask="", outcome=AskOutcome.ANSWERED, before=before, after=after)
+
+
+def _chosen(choice: str) -> AskClosed:
+    return AskClosed(ask="", outcome=AskOutcome.ANSWERED, choice=choice)
+
+
 def _sends(via: Literal["steer", "follow_up"], index: int, at: tuple[int, ...]) -> Iterator[InputReceived]:
     if index in at:
-        yield InputReceived(
-            input=f"{via} {index}", via=via, content=(Text(f"A word by {via}, {index}.", Author.PERSON),)
-        )
+        yield _input(via, str(index))
+
+
+def _input(via: Literal["steer", "follow_up"], name: str) -> InputReceived:
+    words = Text(f"A word by {via}, {name}.", Author.PERSON)
+    return InputReceived(input=f"{via} {name}", via=via, content=(words,))
 
 
 def _question(index: int) -> str:
