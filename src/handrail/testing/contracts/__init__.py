@@ -10,7 +10,8 @@ what broke. With pytest::
         rule.check(CodecCase(my_harness, samples=(my_bytes,)))
 
 ``handrail.testing.contracts.codec`` judges codecs, ``handrail.testing.contracts.store`` stores and
-``handrail.testing.contracts.tool`` tools (it needs the extra ``agents``).
+``handrail.testing.contracts.tool`` tools, ``handrail.testing.contracts.edge`` kinds of edges (both need the extra
+``agents``).
 """
 
 from handrail.testing.contracts.rules import Rule
