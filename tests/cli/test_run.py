@@ -17,8 +17,9 @@ from handrail.app import RunEvent, RunFinished
 from handrail.cli.program import run as program
 from handrail.cli.surface import Surface
 from handrail.cli.views.run import RunLines
-from handrail.journal.events import Event, ToolFinished
+from handrail.journal.events import Event, ModelReplied, ToolFinished
 from handrail.journal.vocabulary import Actor, ActorKind
+from handrail.transcripts.model import Message, Raw, ToolUse
 from tests.cli.homes import CLAUDE_ID, make_home
 
 pytest.importorskip("pydantic")
@@ -200,6 +201,18 @@ def test_a_damaged_session_is_not_gone_on_with_and_the_way_on_is_said(
 def test_a_result_of_a_call_that_another_process_began_is_told_by_its_tool() -> None:
     finished = Event(seq=9, by=Actor(ActorKind.TOOL, "Read"), body=ToolFinished(call="call_1", content="x"))
     assert RunLines(Surface({"NO_COLOR": "1"})).render(finished) == ["← Read: x"]
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 10_000, "\x1b\n" * 10_000, f"x{' ' * 10_000}x"], ids=["long", "control", "blank"]
+)
+def test_of_a_long_argument_the_beginning_is_shown_and_that_it_is_not_all(text: str) -> None:
+    message = Message(role="assistant", content=(ToolUse("call_1", Raw("probe", {"value": text})),))
+    replied = Event(seq=9, by=Actor(ActorKind.MODEL), body=ModelReplied(message=message))
+    (shown,) = RunLines(Surface({"NO_COLOR": "1"})).render(replied)
+    assert shown.startswith("→ probe {")
+    assert shown.endswith("…")
+    assert len(shown) < 400
 
 
 def test_a_folder_that_is_gone_is_an_error_in_words(handrail: Handrail, tmp_path: Path) -> None:

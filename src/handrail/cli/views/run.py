@@ -21,6 +21,7 @@ from handrail.transcripts.calls import render_call
 from handrail.transcripts.model import Block, Json, Message, Refusal, ToolUse
 
 _BODY_CHARS = 300
+_LOOKED_AT_CHARS = 20 * _BODY_CHARS
 
 LEAVE = "Leave it as it is (it may be changed from another terminal)"
 """What a person at the keyboard of a run can say to a document they may change."""
@@ -54,7 +55,7 @@ class RunLines:
                 yield from self._reply(message)
             case ev.ToolRewritten():
                 name, input = render_call(body.becomes)
-                yield f"  runs instead: {one_line(name)} {_compact(input)}"
+                yield f"  runs instead: {_beginning(name)} {_compact(input)}"
             case ev.ToolFinished():
                 yield self._finished(body, event.by)
             case ev.ToolOutcomeUnknown():
@@ -103,12 +104,12 @@ class RunLines:
             if isinstance(block, ToolUse):
                 name, input = render_call(block.call)
                 self._names[block.id] = name
-                yield self._surface.style(f"→ {one_line(name)} {_compact(input)}", fg="blue")
+                yield self._surface.style(f"→ {_beginning(name)} {_compact(input)}", fg="blue")
 
     def _finished(self, body: ev.ToolFinished, by: Actor) -> str:
         # Of a call that was made before this process went on with the run only its result is seen.
         tool = by.name if by.kind is ActorKind.TOOL else None
-        name = one_line(self._names.get(body.call) or tool or body.call)
+        name = _beginning(self._names.get(body.call) or tool or body.call)
         if body.refusal is not None:
             return self._refused(name, body.refusal)
         text = f"← {name}{' failed' if body.is_error else ''}: {_compact(body.content)}"
@@ -132,7 +133,7 @@ class RunLines:
         return self._bad(f"← {name} {refusal.kind.value.replace('_', ' ')}{by}{_because(refusal.reason)}")
 
     def _name(self, call: str) -> str:
-        return one_line(self._names.get(call, call))
+        return _beginning(self._names.get(call, call))
 
     def _person(self, text: str) -> str:
         return self._surface.style(text, fg="cyan", bold=True)
@@ -197,11 +198,17 @@ def _because(text: str | None) -> str:
 
 
 def _words(blocks: Iterable[Block]) -> str:
-    return cut(one_line(words_of(blocks)), _BODY_CHARS)
+    return _beginning(words_of(blocks))
 
 
 def _compact(value: Json) -> str:
-    return cut(one_line(value if isinstance(value, str) else _spelled(value)), _BODY_CHARS)
+    return _beginning(value if isinstance(value, str) else _spelled(value))
+
+
+def _beginning(text: str) -> str:
+    """The beginning of ``text`` on one line. No more of it is looked at than could be shown: it may be megabytes."""
+    looked_at = text[:_LOOKED_AT_CHARS]
+    return cut(one_line(looked_at) + ("…" if len(text) > len(looked_at) else ""), _BODY_CHARS)
 
 
 def _spelled(value: Json) -> str:
