@@ -6,7 +6,6 @@ says how long it may take in all; after that ``TooLong`` is raised.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,12 +14,14 @@ from typing import Any
 import regex
 from jsonschema import ValidationError
 
+from handrail.clock import SystemClock
 from handrail.transcripts.model import Json
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
 
+_CLOCK = SystemClock()
 _until: ContextVar[float] = ContextVar("until")
 
 
@@ -31,7 +32,7 @@ class TooLong(Exception):
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
     """Let what is checked inside take no longer than ``seconds``."""
-    token = _until.set(time.monotonic() + seconds)
+    token = _until.set(_CLOCK.monotonic_s() + seconds)
     try:
         yield
     finally:
@@ -44,7 +45,7 @@ def is_pattern(text: Json) -> bool:
 
 
 def _left_s() -> float:
-    left_s = _until.get() - time.monotonic()
+    left_s = _until.get() - _CLOCK.monotonic_s()
     if left_s <= 0:
         raise TooLong
     return left_s
