@@ -8,7 +8,8 @@ import pytest
 
 from handrail import MemoryJournal, RunFailed
 from handrail.journal import events as ev
-from handrail.journal.vocabulary import AskKind, AskOutcome, EndReason, RegionEntry
+from handrail.journal.port import number
+from handrail.journal.vocabulary import Actor, ActorKind, AskKind, AskOutcome, EndReason, RegionEntry
 from handrail.models.port import ModelRequest
 from handrail.models.scripted import Item, call
 from handrail.runs.asks.replies import Reply
@@ -466,6 +467,22 @@ def test_62_a_document_that_changed_after_its_approval_is_asked_about_again_from
     both = [("plan_approval", "plan A"), ("cost_approval", "plan A")]
     assert [*both, ("plan_approval", "plan B")] == go(story())
     assert [*both, ("cost_approval", "plan B")] == go(story(on_change="keep"))
+
+
+def test_an_approval_of_a_document_that_is_another_one_by_now_is_void_and_asked_for_again() -> None:
+    async def story() -> tuple[list[str], str | None, list[str]]:
+        play = Play(planned(), ["plan A", "built"])
+        await play.start()
+        state = await play.state()
+        written = ev.RegionWritten(region="plan", entries=(RegionEntry("plan A, and more"),), stage="plan")
+        epoch = await play.journal.take_over("s1")
+        took = ev.DriverTookOver(epoch)
+        by_hand = number((took, written), after=state.seq, by=Actor(ActorKind.TOOL, "elsewhere"))
+        await play.journal.append("s1", state.seq, epoch, by_hand)
+        await play.reply(option="approve")
+        return await play.routes(), (await play.ask()).shown, await play.path()
+
+    assert (["held"], "plan A, and more", ["plan"]) == go(story())
 
 
 def test_62_a_tool_that_writes_the_approved_region_voids_the_approval_too() -> None:
