@@ -13,10 +13,10 @@ import pytest
 
 pytest.importorskip("pydantic")
 
-from handrail import Agent, Approve, Event, FileJournal, RoundDecision, RunOptions, RunResult, ScriptedModel
+from handrail import Agent, Approve, Deny, Event, FileJournal, RoundDecision, RunOptions, RunResult, ScriptedModel
 from handrail.agents.admission import Gate
 from handrail.agents.approval import ApprovalRequest
-from handrail.app import Machine, Order, open_machine, open_session, start_run
+from handrail.app import Machine, Order, moments, open_machine, open_session, start_run
 from handrail.app.outfitting import Outfit
 from handrail.app.running import NothingToRun, _options
 from handrail.errors import StoreError
@@ -120,6 +120,23 @@ def test_work_is_handed_to_an_agent_with_a_session_of_its_own(machine: Machine, 
     children = [one.id for one in machine.stores["handrail"].discover() if one.id != result.session.id]
     child = open_session(machine, children[0]).session
     assert (child.meta.parent.session, child.meta.parent.kind) == (result.session.id, "subagent")  # type: ignore[union-attr]
+
+
+def test_a_no_to_an_agent_below_is_a_moment(machine: Machine, tmp_path: Path) -> None:
+    worker = tmp_path / "worker.json"
+    worker.write_text(json.dumps([{"call": "Write", "input": {"file_path": "a", "content": "a"}}, "I could not."]))
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"call": "Spawn", "input": {"prompt": "write a"}}, "Done."]))
+    order = Order(model=f"scripted:{script}", worker=f"scripted:{worker}", workspace=tmp_path, task="go")
+    environment = {"HANDRAIL_CONFIG_DIR": "/nowhere", "PATH": ""}
+
+    async def story() -> None:
+        async with start_run(machine, order, environment, approver=lambda request: Deny("not now")) as begun:
+            await begun.run
+
+    asyncio.run(story())
+    found = moments(machine)
+    assert [(one.trigger, one.words) for one in found.moments] == [("denial", "not now")]
 
 
 def test_commands_get_no_key_of_a_model_but_those_that_are_passed(machine: Machine, tmp_path: Path) -> None:

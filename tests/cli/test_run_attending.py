@@ -11,12 +11,15 @@ import pytest
 
 from handrail.agents.approval import ApprovalRequest, Approve, Deny, digest_of
 from handrail.agents.permissions import Rule, Verdict
+from handrail.agents.run import Relayed
 from handrail.agents.tool import Answer, Question
 from handrail.cli.attending import Attendant, NobodyThere
 from handrail.cli.live import Screen
 from handrail.cli.surface import Surface
 from handrail.cli.views.run import RunLines
-from handrail.journal.vocabulary import AskKind
+from handrail.journal.events import Event, ModelReplied, ToolFinished
+from handrail.journal.vocabulary import Actor, ActorKind, AskKind
+from handrail.transcripts.model import Message, Raw, ToolUse
 
 
 class _Stage:
@@ -141,3 +144,16 @@ def test_no_line_that_is_typed_becomes_a_document() -> None:
         assert Answer(text="one\ntwo") == await task
 
     _go(story())
+
+
+def test_calls_of_an_agent_below_are_told_apart_from_those_above_it_by_the_same_ids() -> None:
+    def replied(id: str, name: str) -> Event:
+        message = Message(role="assistant", content=(ToolUse(id, Raw(name, {})),))
+        return Event(seq=1, by=Actor(ActorKind.MODEL), body=ModelReplied(message=message))
+
+    finished = Event(seq=2, by=Actor(ActorKind.TOOL), body=ToolFinished(call="call_1", content="done"))
+    lines = RunLines(Surface({}, is_plain=True))
+    lines.render(replied("call_1", "Spawn"))
+    below = Relayed(("child",), replied("call_1", "Look"))
+    shown = [lines.render(below), lines.render(Relayed(("child",), finished)), lines.render(finished)]
+    assert [line for one in shown[1:] for line in one] == ["  child │ ← Look: done", "← Spawn: done"]

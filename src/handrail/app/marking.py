@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from handrail.app.counting import MomentRow
 from handrail.app.machine import SCHEMA_VERSION, Machine
-from handrail.app.mining import Progress, iter_mined
+from handrail.app.mining import Progress, has_people, iter_mined
 from handrail.clock import Clock, SystemClock
 from handrail.errors import MomentNotFound, StoreError
 from handrail.files import lock, look_at, read_bytes, state_folder, write_atomically
@@ -64,7 +64,7 @@ def mark(
 
 def _find(machine: Machine, moment: str, on_progress: Progress | None) -> MomentRow:
     catalog = machine.catalog()
-    refs = list(catalog.top_level())
+    refs = [ref for ref in catalog.sessions if has_people(ref)]
     unread: list[Unread] = []
     for mined in iter_mined(machine, refs, catalog.short_ids(), unread, on_progress, total=len(refs)):
         for row in mined.rows:

@@ -19,11 +19,15 @@ from handrail.learning.corrections import corrected
 from handrail.learning.interventions import Intervention, find_interventions
 from handrail.learning.provenance import EvidenceKind, coverings, evidence_for
 from handrail.library import Unread, parse_reference, project_name
+from handrail.library.catalog import is_subagent
 from handrail.transcripts.codec import Branch, SessionRef
 from handrail.transcripts.model import Common, Message
 
 Progress = Callable[[int, int], None]
 """Told how many sessions are done, of how many."""
+
+_REACHING_PEOPLE = frozenset({"handrail"})
+"""The harnesses whose sub-agents put their questions to the people of the run above them."""
 
 
 class MomentFilter(Struct, frozen=True, kw_only=True):
@@ -83,7 +87,7 @@ def moments(
         catalog = machine.catalog()
         unread.extend(catalog.unread)
         sessions = wanted.sessions.on(machine)
-        refs = [ref for ref in catalog.top_level() if sessions.admits(ref)]
+        refs = [ref for ref in catalog.sessions if has_people(ref) and sessions.admits(ref)]
         total = len(refs)
         taken = while_time(refs, clock or SystemClock(), budget_s)
         found = iter_mined(machine, taken, catalog.short_ids(), unread, on_progress, total=total)
@@ -96,6 +100,11 @@ def moments(
         summary=summarise(kept),
         unread=tuple(unread),
     )
+
+
+def has_people(ref: SessionRef) -> bool:
+    """Whether a person can have stepped in there: not in a sub-agent, but for those whose questions reach people."""
+    return not is_subagent(ref) or ref.harness in _REACHING_PEOPLE
 
 
 def while_time(refs: Iterable[SessionRef], clock: Clock, budget_s: float | None) -> Iterator[SessionRef]:

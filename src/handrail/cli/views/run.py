@@ -35,12 +35,15 @@ class RunLines:
         self._names: dict[str, str] = {}
         self._inputs: dict[str, tuple[str, str]] = {}
         self._asks: dict[str, ev.AskOpened] = {}
+        # Ids of calls are a run's own, so those of each agent below are kept apart.
+        self._below: dict[tuple[str, ...], RunLines] = {}
 
     def render(self, happening: Happening) -> list[str]:
         """The lines of one thing that happened; none for what streams and is recorded later."""
         match happening:
             case Relayed(origin=origin, item=item):
-                return [f"  {origin[-1][-8:]} │ {line}" for line in self.render(item)]
+                below = self._below.setdefault(origin, RunLines(self._surface))
+                return [f"  {origin[-1][-8:]} │ {line}" for line in below.render(item)]
             case ev.Event():
                 return list(self._event(happening))
             case Restarted():
