@@ -95,25 +95,49 @@ def postgres_server(*, is_durable: bool = False) -> Iterator[PostgresServer | No
     if programs is None:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="handrail-pg-") as place:
+    with tempfile.TemporaryDirectory(prefix="handrail-pg-", ignore_cleanup_errors=True) as place:
         folder = Path(place)
-        if os.geteuid() == 0:
-            # The server refuses to run as root.
-            shutil.chown(folder, _USER)
+        user = _server_user()
+        if user is not None:
+            shutil.chown(folder, user)
         data = folder / "data"
         _run_as_server([str(programs / "initdb"), "-D", str(data), "-U", _USER, "-A", "trust", "-E", "UTF8", "-N"])
         url = f"postgresql://{_USER}@/postgres?host={quote(str(folder), safe='')}"
         server = PostgresServer(url, folder, programs, is_durable=is_durable)
-        server.start()
-        try:
+        with _ended_with_us(folder, programs):
+            server.start()
             yield server
-        finally:
-            server.stop()
+
+
+@contextlib.contextmanager
+def _ended_with_us(folder: Path, programs: Path) -> Iterator[None]:
+    """Stop the server in ``folder`` and take it away at the end of the block, or when this process dies before."""
+    script = 'read -r _; "$0" -s -D "$1/data" -m immediate stop; rm -rf "$1"'
+    watcher = subprocess.Popen(
+        ["/bin/sh", "-c", script, str(programs / "pg_ctl"), str(folder)],
+        user=_server_user(),
+        cwd="/",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        # It waits for a line that never comes, or for the end of whoever could write one.
+        watcher.communicate()
+
+
+def _server_user() -> str | None:
+    """Who runs the server: it refuses to run as root."""
+    return _USER if os.geteuid() == 0 else None
 
 
 def _run_as_server(command: list[str]) -> None:
-    user = _USER if os.geteuid() == 0 else None
-    done = subprocess.run(command, user=user, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = subprocess.run(
+        command, user=_server_user(), cwd="/", stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
     if done.returncode != 0:
         told = (done.stderr + done.stdout).decode(errors="replace").strip()
         raise RuntimeError(f"{Path(command[0]).name} ended with {done.returncode}: {told}")
