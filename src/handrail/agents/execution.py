@@ -70,12 +70,13 @@ async def _bounded(tool: Tool, input: Json, context: ToolContext, own: Cancellat
             return await _interrupted(tool, task, fired.result())
         own.cancel(f"{tool.name} took longer than {tool.timeout_s:g} seconds")
         return await _timed_out(tool, task)
+    except asyncio.CancelledError:
+        # The task this runs in is being cancelled: the tool ends with it.
+        own.cancel("the run was cancelled")
+        await _end(task)
+        raise
     finally:
         forget()
-        if not task.done():
-            # The task this runs in is being cancelled: the tool ends with it.
-            own.cancel("the run was cancelled")
-            await _end(task)
 
 
 def _fire(fired: asyncio.Future[str], reason: str) -> None:

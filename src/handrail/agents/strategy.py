@@ -238,7 +238,7 @@ def _charged_to_nobody(usage: Usage | None, cost: float | None = None) -> None:
 
 
 class RoundContext(Struct, frozen=True, kw_only=True):
-    """The question put at a boundary; a snapshot that may be kept.
+    """The question put at a boundary; a snapshot that may be kept. What it holds is the run's: nobody changes it.
 
     ``bound`` is the bound that is near or reached, at the two limit boundaries. ``assistant_message`` is the last
     response, at every boundary (None before the first). ``tool_results`` are those of this round, in the order of

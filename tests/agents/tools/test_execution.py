@@ -113,6 +113,26 @@ def test_a_timed_out_thread_is_left_behind_and_its_token_is_cancelled() -> None:
     assert told.is_set()
 
 
+def test_a_tool_that_does_not_end_is_told_once_and_left_behind() -> None:
+    told: list[str] = []
+
+    @tool(timeout_s=0.01)
+    async def stubborn() -> None:
+        """Stubborn."""
+        for _ in range(2):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                told.append("to end")
+
+    async def story() -> tuple[ToolOutput, int]:
+        got = await called(stubborn, {}, context())
+        return got, len(told)
+
+    got, times = run(story())
+    assert (got.refusal, times) == (Refusal(RefusalKind.OUTCOME_UNKNOWN, "timeout"), 1)
+
+
 def test_what_a_timed_out_tool_still_had_to_show_is_shown() -> None:
     @tool(timeout_s=0.01)
     async def partial() -> str:
