@@ -12,6 +12,7 @@ from handrail import jsonio
 from handrail.models.port import Model, ModelReply, ModelRequest, reply_to
 from handrail.transcripts.calls import render_call
 from handrail.transcripts.model import Author, Json, Message, Text, ToolUse
+from handrail.transcripts.redact import redact
 
 MAX_OUTPUT_TOKENS = 4096
 """Room for the answer and for models that reason before it, in tokens."""
@@ -56,6 +57,11 @@ async def answer_of(model: Model, asked: Asked, kind: type[Answer], *, run: str)
         except msgspec.ValidationError:
             continue
     return None, reply
+
+
+def section(name: str, text: str) -> str:
+    """A tagged part of a prompt, redacted. What could close the tag is taken apart, so that the text cannot leave it."""
+    return f"<{name}>\n{redact(text).text.replace('</', '< /')}\n</{name}>"
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:

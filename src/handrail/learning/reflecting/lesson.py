@@ -22,6 +22,7 @@ from handrail.learning.moment import Intervention, Trigger
 from handrail.learning.provenance import EvidenceKind, Origin
 from handrail.learning.rules.model import Source
 from handrail.learning.rules.scope import Place
+from handrail.learning.rules.sentence import sentence
 
 
 class Cause(StrEnum):
@@ -54,7 +55,10 @@ class MomentKey(Struct, frozen=True, gc=False):
 
 
 class Reflected(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="row", tag="reflected"):
-    """One moment that was reflected on. ``lesson`` None is a skip, with ``why``."""
+    """One moment that was reflected on. ``lesson`` None is a skip, with ``why``.
+
+    ``riding`` are the ids of the rules that were in the prompt then; None where nobody recorded them.
+    """
 
     key: MomentKey
     source: Source
@@ -66,6 +70,7 @@ class Reflected(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field
     cause: Cause = Cause.UNKNOWN
     wrong: str | None = None
     right: str | None = None
+    riding: tuple[str, ...] | None = None
     origin: Origin = Origin.UNTRUSTED
     evidence: EvidenceKind = EvidenceKind.USER_TURNS
     model: str | None = None
@@ -77,10 +82,12 @@ class Reflected(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field
 
 
 class Changed(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="row", tag="changed"):
-    """The owner dropped a lesson, took it back, put it into their own words, or it went into a rule (``learned``)."""
+    """What was done to a lesson. The owner dropped it, took it back, or put it into their own words (``text``); it went
+    into the rule ``text`` (``learned``); or it was used up by the proposal ``text`` and no rule came of it (``used``).
+    """
 
     lesson: str
-    did: Literal["drop", "restore", "edit", "learned"]
+    did: Literal["drop", "restore", "edit", "learned", "used"]
     text: str | None = None
     reason: str | None = None
     at: datetime | None = None
@@ -90,7 +97,8 @@ Row: TypeAlias = Reflected | Changed
 
 
 class Lesson(Struct, frozen=True, kw_only=True):
-    """A lesson as it counts now. ``is_owners``: the words are the owner's own; ``rule`` is what it went into."""
+    """A lesson as it counts now. ``is_owners``: the words are the owner's own; ``rule`` is what it went into,
+    ``used`` the proposal that used it up."""
 
     id: str
     text: str
@@ -99,6 +107,7 @@ class Lesson(Struct, frozen=True, kw_only=True):
     is_dropped: bool = False
     reason: str | None = None
     rule: str | None = None
+    used: str | None = None
 
     @property
     def why_not(self) -> str | None:
@@ -107,6 +116,8 @@ class Lesson(Struct, frozen=True, kw_only=True):
             return "dropped"
         if self.rule is not None:
             return "learned already"
+        if self.used is not None:
+            return f"used up by {self.used}"
         if self.is_owners:
             return None
         if self.reflected.origin is not Origin.CLEAN:
@@ -114,11 +125,18 @@ class Lesson(Struct, frozen=True, kw_only=True):
         return None if self.reflected.cause in LEARNABLE else f"cause {self.reflected.cause}"
 
 
+class LessonRefused(HandrailError, ValueError):
+    """What the owner wants done to a lesson changes nothing, or cannot be done."""
+
+    code = "lesson_refused"
+    exit_code = 2
+
+
 class NoSuchLesson(HandrailError, LookupError):
     """No lesson has that id, or several begin like it."""
 
     code = "no_such_lesson"
-    exit_code = 3
+    exit_code = 5
 
 
 class Journalled(Struct, frozen=True):
@@ -160,12 +178,12 @@ def key_of(harness: str, moment: Intervention) -> MomentKey:
 
 
 def edited(lesson: Lesson, text: str, at: datetime) -> Changed:
-    """The owner's own words in place of a model's; ``ValueError`` where they are the same, or none."""
-    if not text.strip():
-        raise ValueError("a lesson needs words")
-    if " ".join(text.split()) == " ".join(lesson.text.split()):
-        raise ValueError("that is what it says; saving it unchanged does not make it yours")
-    return Changed(lesson=lesson.id, did="edit", text=text.strip(), at=at)
+    """The owner's own words in place of a model's; ``LessonRefused`` where they are the same, ``NotASentence`` where no
+    rule could say them."""
+    words = sentence(text)
+    if words == " ".join(lesson.text.split()):
+        raise LessonRefused("that is what it says; saving it unchanged does not make it yours")
+    return Changed(lesson=lesson.id, did="edit", text=words, at=at)
 
 
 def parse_rows(data: bytes) -> Journalled:
@@ -191,8 +209,10 @@ def _changed(lesson: Lesson, row: Changed) -> Lesson:
         case "drop":
             return replace(lesson, is_dropped=True, reason=row.reason)
         case "restore":
-            return replace(lesson, is_dropped=False, reason=None)
+            return replace(lesson, is_dropped=False, reason=None, used=None)
         case "edit":
             return replace(lesson, text=row.text or lesson.text, is_owners=row.text is not None or lesson.is_owners)
         case "learned":
             return replace(lesson, rule=row.text)
+        case "used":
+            return replace(lesson, used=row.text)

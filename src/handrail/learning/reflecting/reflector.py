@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from handrail.learning.asking import AnswerTool, Asked, answer_of, schema_of
+from handrail.learning.asking import AnswerTool, Asked, answer_of, schema_of, section
 from handrail.learning.moment import Intervention
 from handrail.learning.provenance import Evidence, EvidenceKind, Origin
 from handrail.learning.reflecting.attribution import Given, Spans, cause_of
@@ -20,7 +20,6 @@ from handrail.learning.rules.model import Source
 from handrail.learning.rules.scope import Place
 from handrail.learning.rules.sentence import NotASentence, sentence
 from handrail.models.port import Model, ModelReply
-from handrail.transcripts.redact import redact
 
 _FRAME = """\
 You read one moment of a session in which a person stepped in on an agent's work, and say what to do another time.
@@ -57,13 +56,17 @@ TOOL = AnswerTool(
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """One moment to reflect on, with what is known about it. ``given`` stays here and is never shown."""
+    """One moment to reflect on, with what is known about it. ``given`` stays here and is never shown.
+
+    ``riding`` are the ids of the rules in the prompt at that moment, None where nobody recorded them.
+    """
 
     moment: Intervention
     evidence: Evidence
     source: Source
     place: Place
     given: Given
+    riding: tuple[str, ...] | None = None
 
 
 def asked_about(case: Case) -> Asked:
@@ -71,9 +74,9 @@ def asked_about(case: Case) -> Asked:
     view = case.evidence.view
     prompt = "\n\n".join(
         (
-            _section("what_the_agent_was_doing", view.context or "(the start of the task)"),
-            _section("what_the_person_did", f"{view.trigger}: {view.text}"),
-            _section("how_the_agent_went_on", view.aftermath or "(the run ended there)"),
+            section("what_the_agent_was_doing", view.context or "(the start of the task)"),
+            section("what_the_person_did", f"{view.trigger}: {view.text}"),
+            section("how_the_agent_went_on", view.aftermath or "(the run ended there)"),
         )
     )
     return Asked(instructions=_FRAME, prompt=prompt, tool=TOOL)
@@ -133,14 +136,10 @@ def _record(
         place=case.place,
         trigger=case.moment.trigger,
         words=case.moment.words,
+        riding=case.riding,
         origin=origin,
         evidence=evidence,
         model=None if model is None else model.info.name,
         at=at,
         **more,  # type: ignore[arg-type]
     )
-
-
-def _section(name: str, text: str) -> str:
-    """A tagged part. What could close the tag is taken apart, so that the text cannot leave it."""
-    return f"<{name}>\n{redact(text).text.replace('</', '< /')}\n</{name}>"

@@ -68,13 +68,14 @@ class RuleScope(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Source(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """The moment a rule came from: ids only, for whoever wants to look it up."""
+    """The moment a rule came from: ids only, for whoever wants to look it up; ``at`` is when it was (aware UTC)."""
 
     harness: str
     session: str
     uid: str
     moment: str
     lesson: str | None = None
+    at: datetime | None = None
 
 
 class Change(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -120,7 +121,7 @@ class NoSuchRule(HandrailError, LookupError):
     """No rule has that id, or several begin like it."""
 
     code = "no_such_rule"
-    exit_code = 3
+    exit_code = 5
 
 
 class RuleBook(Struct, frozen=True):

@@ -63,7 +63,7 @@ def pairs_with(rules: Iterable[Rule], lines: Sequence[Line]) -> tuple[Pair, ...]
         if rule.life is Life.RETIRED:
             continue
         for line in lines:
-            kind = _kind(rule.text, line.text)
+            kind = kind_between(rule.text, line.text)
             if kind is not None:
                 found.append(Pair(kind=kind, one=rule.id, other=line.text, place=line.place))
     return tuple(found)
@@ -73,7 +73,7 @@ def _pairs(living: Sequence[Rule]) -> Iterator[Pair]:
     for one, other in combinations(living, 2):
         if not overlap(one.scope, other.scope):
             continue
-        kind = _kind(one.text, other.text)
+        kind = kind_between(one.text, other.text)
         if kind is PairKind.DUPLICATE and one.scope != other.scope:
             if is_within(one.scope, other.scope):
                 yield Pair(kind=PairKind.SUBSUMED, one=one.id, other=other.id)
@@ -87,7 +87,11 @@ def _pairs(living: Sequence[Rule]) -> Iterator[Pair]:
             yield Pair(kind=kind, one=one.id, other=other.id)
 
 
-def _kind(one: str, other: str) -> PairKind | None:
+def kind_between(one: str, other: str) -> PairKind | None:
+    """How two sentences stand to each other; None where they have nothing to do with each other.
+
+    For ``SUBSUMED`` either may be the narrower one.
+    """
     if _choices(one) & {(b, a) for a, b in _choices(other)}:
         return PairKind.CONTRADICTION
     mine, theirs = _content(one), _content(other)
