@@ -68,6 +68,8 @@ class SecondsLeft(Struct, frozen=True, kw_only=True):
 
 def seconds_left(run: RunState) -> SecondsLeft | None:
     """The tighter of the bounds on seconds; None where there is none."""
+    if run.stage is None and run.limits.max_seconds is None:
+        return None
     names = (None, None if run.stage is None else run.stage.stage)
     left = [
         SecondsLeft(
@@ -110,6 +112,8 @@ def why_not(run: RunState) -> str | None:
 
 def tool_calls_left(run: RunState) -> int | None:
     """How many more calls may start; None where nothing bounds them."""
+    if run.stage is None and run.limits.max_tool_calls is None:
+        return None
     spent = run.spent.tool_calls
     left = [
         limits.max_tool_calls - (spent - base.tool_calls)
