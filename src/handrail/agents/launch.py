@@ -166,6 +166,8 @@ class _Launched:
             taint=given.agent.taint | given.family.taint,
             parent=given.family.parent,
             blueprint=None if given.stages is None else given.stages.frozen,
+            instructions=given.agent.instructions,
+            tools=tuple(one.name for one in given.agent.toolbox),
         )
         if self._writer.state.is_open and self._writer.state.run is None:
             await self._inbox.take_before_run()

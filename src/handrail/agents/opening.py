@@ -48,7 +48,7 @@ Opening: TypeAlias = Prompt | Resume | Answered
 class Started(Struct, frozen=True, kw_only=True):
     """What a run is started with: who it is, what it is asked to be, and what a new session is opened with.
 
-    ``blueprint`` is what a run of one obeys.
+    ``blueprint`` is what a run of one obeys. ``instructions`` and ``tools``, by name, are those of its agent.
     """
 
     run: str
@@ -58,6 +58,8 @@ class Started(Struct, frozen=True, kw_only=True):
     taint: Taint
     parent: Parent | None
     blueprint: Frozen | None = None
+    instructions: str = ""
+    tools: tuple[str, ...] = ()
 
 
 async def opened(writer: Writer, opening: Opening, started: Started, options: RunOptions, clock: Clock) -> str:
@@ -121,6 +123,10 @@ def _run_started(started: Started, options: RunOptions, continues: str | None = 
         blueprint=None if frozen is None else frozen.digest,
         is_unattended=options.is_unattended,
         order=options.order,
+        instructions=started.instructions or None,
+        tools=started.tools,
+        rules=options.rules,
+        rules_digest=options.rules_digest,
     )
     if frozen is None:
         return [(event, HOST)]

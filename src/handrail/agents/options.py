@@ -61,6 +61,9 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     ``environment`` is what commands get (None: this process's, but for the keys of models). ``shelf`` keeps the full
     text of results that are cut (in memory, unless another is given; None: it is lost).
 
+    ``rules`` are the ids of learned rules that the agent's instructions hold, ``rules_digest`` the digest of their
+    block; both are recorded.
+
     ``compact_at`` is the size of the model's context, in tokens, from which it is compacted. ``journal`` is where
     events are kept (None: in memory), ``meta`` what a new session is opened with.
     """
@@ -105,6 +108,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     parks: bool = False
     is_unattended: bool = False
     order: Json = None
+    rules: tuple[str, ...] | None = None
+    rules_digest: str | None = None
 
     def bounds(self) -> Limits:
         """The bounds as the journal keeps them; ``ValueError`` for one that is below zero."""

@@ -80,7 +80,9 @@ class RunStarted(Struct, frozen=True, omit_defaults=True, kw_only=True):
     ``steers`` and ``follow_ups`` say whether a queue gives one entry at a boundary or all. ``compact_at`` is the
     size of the model's context, in tokens, from which it is compacted before the next request. ``blueprint`` is the
     digest of the blueprint it runs; ``is_unattended`` says that nobody watches it. ``order`` is what the host was
-    asked for, in its own form, so that whoever goes on with the run can fit it out again.
+    asked for, in its own form, so that whoever goes on with the run can fit it out again. ``instructions`` and the
+    names of ``tools`` are what the agent had, so that a moment of the run can be gone through again. ``rules`` are the
+    ids of learned rules in the instructions (None: nobody recorded which) and ``rules_digest`` that of their block.
     """
 
     run: str
@@ -95,6 +97,10 @@ class RunStarted(Struct, frozen=True, omit_defaults=True, kw_only=True):
     blueprint: str | None = None
     is_unattended: bool = False
     order: Json = None
+    instructions: str | None = None
+    tools: tuple[str, ...] = ()
+    rules: tuple[str, ...] | None = None
+    rules_digest: str | None = None
 
 
 class BlueprintFrozen(Struct, frozen=True, omit_defaults=True, kw_only=True):
