@@ -152,6 +152,7 @@ class Calls:
             workspace=self._work.options.workspace,
             agent=self._work.place.agent,
             output=output,
+            read_history=self._writer.conversation.reader(),
         )
 
     async def ask(self, effect: OpenAsk) -> None:

@@ -103,14 +103,15 @@ def opinion_of(
         return Contribution(strategy=strategy, choice=kind, elapsed_s=elapsed_s, **more)  # type: ignore[arg-type]
 
     match decision:
-        case Continue(adjust=adjust):
-            return Opinion(contribution=said(adjust=_adjustment(adjust, check), scope=adjust.scope or "run"))
+        case Continue(adjust=adjust, note=note):
+            scope: Scope = adjust.scope or "run"
+            return Opinion(contribution=said(adjust=_adjustment(adjust, check), scope=scope, note=note))
         case Inject(content=content, adjust=adjust) | Retry(note=content, adjust=adjust):
             try:
                 blocks = blocks_of(content, Author.HOST, by=strategy)
             except TypeError as problem:
                 raise BadDecision(f"{strategy}: {problem}") from problem
-            scope: Scope = adjust.scope or "round"
+            scope = adjust.scope or "round"
             return Opinion(contribution=said(content=blocks, adjust=_adjustment(adjust, check), scope=scope))
         case Stop(reason=reason):
             return Opinion(contribution=said(note=reason))

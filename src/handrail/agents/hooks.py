@@ -25,7 +25,7 @@ from handrail.agents.threads import in_thread
 from handrail.agents.tool import ToolOutput
 from handrail.errors import HandrailError
 from handrail.journal.vocabulary import HookVerdict
-from handrail.transcripts.model import Json, Refusal, RefusalKind
+from handrail.transcripts.model import Json, Message, Refusal, RefusalKind
 
 GUARD = "HANDRAIL_HOOK"
 """Set in what a hook command starts, so that a hook which runs Handrail does not set off hooks again."""
@@ -41,7 +41,10 @@ class HookEvent(StrEnum):
 
 
 class HookCall(Struct, frozen=True, kw_only=True):
-    """What a hook is shown: the call, and after it has run also its output."""
+    """What a hook is shown: the call, and after it has run also its output.
+
+    ``read_history`` gives the conversation up to here, the call's own message included; made when it is asked for.
+    """
 
     event: HookEvent
     tool: str
@@ -50,10 +53,13 @@ class HookCall(Struct, frozen=True, kw_only=True):
     workspace: Path
     agent: str | None = None
     output: ToolOutput | None = None
+    read_history: Callable[[], tuple[Message, ...]] = tuple
 
 
 class Pass(Struct, frozen=True):
-    """Nothing against it."""
+    """Nothing against it. ``note`` is recorded with the verdict and told to nobody."""
+
+    note: str | None = None
 
 
 class Block(Struct, frozen=True):
@@ -126,8 +132,10 @@ def _outcome(hook: Hook, call: HookCall, put: Gave[object] | Raised) -> HookOutc
     if isinstance(put, Raised):
         return _error(hook, str(put.problem) if isinstance(put.problem, _Broken) else put.told)
     match put.value:
-        case None | Pass():
+        case None:
             return HookOutcome(hook=hook.name, verdict=HookVerdict.ALLOW)
+        case Pass(note=note):
+            return _fitting(hook, HookOutcome(hook=hook.name, verdict=HookVerdict.ALLOW, reason=note))
         case Block(reason=reason):
             return _fitting(hook, HookOutcome(hook=hook.name, verdict=HookVerdict.DENY, reason=reason))
         case Rewrite(becomes=becomes, reason=reason):

@@ -143,10 +143,11 @@ class RoundDecision(Struct, frozen=True):
 class Continue(RoundDecision, frozen=True):
     """The default flow: at a tool boundary the next round, at an assistant boundary the answer is accepted.
 
-    ``adjust`` applies to the rounds that follow.
+    ``adjust`` applies to the rounds that follow. ``note`` is recorded with the decision and told to nobody.
     """
 
     adjust: RoundAdjustment = RoundAdjustment()
+    note: str | None = None
 
 
 class Inject(RoundDecision, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from handrail.learning.checks.judging import Done, Past, changed_paths, judge_call, judge_reply
 from handrail.learning.checks.replaying import Tested, occasions, summed
@@ -21,6 +22,7 @@ from handrail.learning.checks.spec import (
     to_json,
 )
 from handrail.learning.interventions import find_interventions
+from handrail.learning.rules.model import RuleScope
 from handrail.transcripts.calls import parse_call
 from handrail.transcripts.model import (
     Author,
@@ -199,8 +201,30 @@ def test_asking_first_is_told_from_recorded_answers_and_unknown_elsewhere() -> N
     )
     unknown = _session(_said("go"), _call("a", "Bash", {"command": "git push"}), _result("a"))
 
+    elsewhere = Transcript(Meta(id="s", harness="codex"), unknown.body)
+
     assert [one.is_obeyed for one in occasions(check, asked)] == [True]
-    assert occasions(check, unknown) == ()
+    assert [one.is_obeyed for one in occasions(check, unknown)] == [False]  # ours records every question
+    assert occasions(check, elsewhere) == ()
+
+
+def test_what_was_copied_from_another_session_counts_there() -> None:
+    session = _session(_said("go"), replace(_call("a", "Bash", {"command": "git push"}), origin="other"), _result("a"))
+
+    assert occasions(Forbid(call=PUSH), session) == ()
+
+
+def test_a_rule_for_some_paths_says_nothing_of_changes_elsewhere() -> None:
+    check = Forbid(call=CallPattern(tool="Write"))
+    scope = RuleScope(paths=("src/**",))
+    session = _session(
+        _call("a", "Write", {"file_path": "/repo/src/a.py", "content": ""}),
+        _result("a"),
+        _call("b", "Write", {"file_path": "/repo/docs/b.md", "content": ""}),
+        _result("b"),
+    )
+
+    assert [one.call for one in occasions(check, session, scope=scope, root="/repo")] == ["a"]
 
 
 def test_no_occasion_has_no_rate() -> None:

@@ -21,7 +21,9 @@ from handrail.transcripts.model import Json
 Verdict: TypeAlias = bool | None
 """Whether the check is obeyed; None where it does not apply."""
 
-_CHANGES = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch"})
+CHANGES = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch"})
+"""The tools that change files, by the names they have in the canonical model."""
+
 _PATHS = ("file_path", "path", "notebook_path")
 _COMMANDS = ("command", "cmd", "script")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
@@ -128,7 +130,7 @@ def changed_paths(call: Done) -> Iterator[str]:
 
 def is_change(call: Done) -> bool:
     """Whether the call changes files."""
-    return call.name in _CHANGES
+    return call.name in CHANGES
 
 
 def _siblings(pattern: CallPattern) -> CallPattern:

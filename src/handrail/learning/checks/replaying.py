@@ -6,13 +6,16 @@ person refused: there the check would have fired, and rightly.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from handrail.learning.checks.judging import Done, Past, judge_call, judge_reply
+from handrail.learning.checks.force import verdict_on
+from handrail.learning.checks.history import done_of, has_calls, hear, words_of
+from handrail.learning.checks.judging import Past, judge_reply
 from handrail.learning.checks.spec import AskBefore, Check
-from handrail.transcripts.calls import render_call
+from handrail.learning.rules.model import RuleScope
 from handrail.transcripts.model import (
     Author,
     Common,
@@ -25,6 +28,10 @@ from handrail.transcripts.model import (
     ToolUse,
     Transcript,
 )
+
+_ANYWHERE = RuleScope()
+_RECORDING = frozenset({"handrail"})
+"""The harnesses in which every question about a call is on record, so that no record is no question."""
 
 
 class Occasion(Struct, frozen=True, kw_only=True, gc=False):
@@ -59,35 +66,71 @@ class Tested(Struct, frozen=True, kw_only=True, gc=False):
         )
 
 
-def occasions(check: Check, session: Transcript[Common], stepped_in: Iterable[int] = ()) -> tuple[Occasion, ...]:
+def occasions(
+    check: Check,
+    session: Transcript[Common],
+    stepped_in: Iterable[int] = (),
+    *,
+    scope: RuleScope = _ANYWHERE,
+    root: str | None = None,
+) -> tuple[Occasion, ...]:
     """Every occasion of ``check`` in the session. ``stepped_in`` are the messages in which the person stepped in:
-    a violation was rightly called one where the next thing a person said or refused after it is among them."""
-    body = session.body
-    steps = sorted(set(stepped_in))
-    results = {block.tool_use_id: block for message in body for block in message.content if type(block) is ToolResult}
-    decided = frozenset(_approved(body))
+    a violation was rightly called one where the next thing a person said or refused after it is among them.
+
+    ``scope`` and ``root`` (that of the repository) say which files the rule is for. Messages that were copied from
+    another session count there.
+    """
+    replay = _Replay(session, stepped_in)
     found: list[Occasion] = []
-    past = Past()
-    for at, message in enumerate(body):
+    for at, message in enumerate(session.body):
         if message.role == "user":
-            _hear(past, message)
+            hear(replay.past, message)
             continue
-        reply = _words(message)
-        obeyed = judge_reply(check, reply) if reply and not _has_calls(message) else None
-        if obeyed is not None:
-            found.append(_occasion(at, None, obeyed, body, steps))
+        reply = words_of(message)
+        if message.origin is None and reply and not has_calls(message):
+            found += replay.occasion(at, None, judge_reply(check, reply))
         for block in message.content:
             if type(block) is not ToolUse:
                 continue
-            name, input = render_call(block.call)
-            result = results.get(block.id)
-            refusal = None if result is None else result.refusal
-            call = Done(block.id, name, input)
-            obeyed = judge_call(check, call, past, was_asked=_was_asked(block.id, refusal, decided))
-            if obeyed is not None and _counts(check, refusal):
-                found.append(_occasion(at, block.id, obeyed, body, steps))
-            past.called(call)
+            refusal = replay.refusal_of(block.id)
+            if message.origin is None and _counts(check, refusal):
+                asked = replay.was_asked(block.id, refusal)
+                obeyed = verdict_on(check, scope, done_of(block), root, lambda: replay.past, was_asked=asked)
+                found += replay.occasion(at, block.id, obeyed)
+            replay.past.called(done_of(block))
     return tuple(found)
+
+
+class _Replay:
+    """One session on its way: what came before, and what is known about its calls and its person."""
+
+    def __init__(self, session: Transcript[Common], stepped_in: Iterable[int]) -> None:
+        self.past = Past()
+        self._steps = frozenset(stepped_in)
+        self._spoken = [at for at, message in enumerate(session.body) if _is_by_person(message)]
+        blocks = [block for message in session.body for block in message.content]
+        self._results = {block.tool_use_id: block for block in blocks if type(block) is ToolResult}
+        self._decided = frozenset(block.ask for block in blocks if type(block) is Decision)
+        self._records_questions = session.meta.harness in _RECORDING
+
+    def refusal_of(self, call: str) -> Refusal | None:
+        result = self._results.get(call)
+        return None if result is None else result.refusal
+
+    def was_asked(self, call: str, refusal: Refusal | None) -> bool | None:
+        """Whether a person was asked about the call; None where that harness does not say."""
+        if call in self._decided or (refusal is not None and refusal.kind is RefusalKind.DENIED):
+            return True
+        return False if self._records_questions else None
+
+    def occasion(self, at: int, call: str | None, obeyed: bool | None) -> Iterator[Occasion]:
+        if obeyed is not None:
+            yield Occasion(at=at, call=call, is_obeyed=obeyed, is_rightly=not obeyed and self._is_minded(at))
+
+    def _is_minded(self, at: int) -> bool:
+        """Whether the next thing a person did after message ``at`` was to step in."""
+        following = bisect_right(self._spoken, at)
+        return following < len(self._spoken) and self._spoken[following] in self._steps
 
 
 def summed(found: Sequence[Occasion]) -> Tested:
@@ -96,24 +139,6 @@ def summed(found: Sequence[Occasion]) -> Tested:
     return Tested(
         occasions=len(found), fired=len(fired), rightly=sum(one.is_rightly for one in fired), sessions=int(bool(found))
     )
-
-
-def _hear(past: Past, message: Message) -> None:
-    for block in message.content:
-        if type(block) is ToolResult:
-            past.ended(block.tool_use_id, went_well=not block.is_error and block.refusal is None)
-        elif type(block) is Text and block.author == Author.PERSON and block.text.strip():
-            past.spoke()
-
-
-def _occasion(at: int, call: str | None, is_obeyed: bool, body: Common, steps: Sequence[int]) -> Occasion:
-    is_rightly = not is_obeyed and _next_word(body, at) in steps
-    return Occasion(at=at, call=call, is_obeyed=is_obeyed, is_rightly=is_rightly)
-
-
-def _next_word(body: Common, at: int) -> int | None:
-    """The first message after ``at`` in which a person spoke or refused."""
-    return next((index for index in range(at + 1, len(body)) if _is_by_person(body[index])), None)
 
 
 def _is_by_person(message: Message) -> bool:
@@ -130,21 +155,3 @@ def _counts(check: Check, refusal: Refusal | None) -> bool:
     if refusal is None or refusal.kind in (RefusalKind.INTERRUPTED, RefusalKind.OUTCOME_UNKNOWN):
         return True
     return refusal.kind is RefusalKind.DENIED and not isinstance(check, AskBefore)
-
-
-def _was_asked(call: str, refusal: Refusal | None, decided: frozenset[str]) -> bool | None:
-    if call in decided:
-        return True
-    return True if refusal is not None and refusal.kind is RefusalKind.DENIED else None
-
-
-def _approved(body: Common) -> Iterator[str]:
-    return (block.ask for message in body for block in message.content if type(block) is Decision)
-
-
-def _words(message: Message) -> str:
-    return "\n".join(block.text for block in message.content if type(block) is Text)
-
-
-def _has_calls(message: Message) -> bool:
-    return any(type(block) is ToolUse for block in message.content)
