@@ -13,7 +13,7 @@ from handrail.agents.approval import digest_of
 from handrail.agents.asks import BOTH, Asks
 from handrail.agents.cancellation import CancellationToken
 from handrail.agents.conversation import CallRecord
-from handrail.agents.execution import execute, unknown_tool
+from handrail.agents.execution import execute, not_run, unknown_tool
 from handrail.agents.hooks import (
     Hook,
     HookCall,
@@ -61,6 +61,9 @@ class Calls:
             return finished(call, unknown_tool(name, offered), name)
         if self._is_cut(input):
             return finished(call, cut_off(name), name)
+        if tool.is_alone and self._has_others():
+            told = f"{name} was not run: it has to be the only call of its turn. Call it again, by itself."
+            return finished(call, not_run(told, by="policy"), name)
         admission = self._admission(tool, input)
         if admission.refused is not None:
             return finished(call, admission.refused, name)
@@ -82,6 +85,11 @@ class Calls:
             needs_approval=admission.verdict is Verdict.ASK,
         )
         return requested, Actor(ActorKind.DRIVER)
+
+    def _has_others(self) -> bool:
+        """Whether the response asks for more than one call."""
+        run = self._writer.state.run
+        return run is not None and len(run.calls) > 1
 
     def _is_cut(self, input: Json) -> bool:
         """Whether the response ended in the middle of the call: that is no fault of its arguments."""
@@ -184,7 +192,8 @@ class Calls:
             for hook in hooks_for(self._work.options.hooks, HookEvent.POST_TOOL_USE, name):
                 output = await self._looked_at(hook, call, name, input, output)
         await self._asks.questions.end(call)
-        elapsed_s = self._work.clock.monotonic_s() - began - self._waited_s.pop(call, 0.0)
+        waited_s = self._waited_s.pop(call, 0.0) + self._work.agents.stood_s(call)
+        elapsed_s = self._work.clock.monotonic_s() - began - waited_s
         if record.is_rewritten:
             output = with_note(output, record)
         taint = CLEAN if tool is None else taint_after(CLEAN, tool.traits, output)
@@ -192,7 +201,7 @@ class Calls:
         output = self._kept_in_regions(output, name)
         await self._writer.record_by(
             finished(call, output, name, taint=taint, elapsed_s=max(elapsed_s, 0.0), is_end=is_end),
-            *self._written(output, name),
+            *(self._written(output, name) if output.regions else ()),
         )
 
     def _kept_in_regions(self, output: ToolOutput, name: str) -> ToolOutput:
@@ -219,7 +228,7 @@ class Calls:
 
     def _context(self, call: str, tool: Tool, cancellation: CancellationToken) -> ToolContext:
         options = self._work.options
-        spawn, stages = self._work.spawn, self._work.stages
+        agents, stages = self._work.agents, self._work.stages
         return ToolContext(
             call_id=call,
             cancellation=cancellation,
@@ -227,7 +236,8 @@ class Calls:
             environment=options.environment,
             emit=lambda text: self._work.show(Progress(call, text)),
             ask=None if options.answerer is None else partial(self._question, call, cancellation),
-            spawn=None if spawn is None else partial(spawn, call),
+            spawn=partial(agents.spawn, call),
+            spawn_each=partial(agents.spawn_each, call),
             shelf=options.shelf,
             limits=options.result_limits,
             taint=self._writer.state.taint or BOTH,

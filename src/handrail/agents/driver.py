@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from functools import partial
 from typing import Any, assert_never
 
@@ -98,14 +99,20 @@ class Driver:
             await self.asks.close()
 
     def _goes_on(self) -> bool:
-        state = self._writer.state
-        return state.run is not None and not self.is_parked and _visit_of(state) == self._stage
+        run = self._writer.state.run
+        if run is None or self.is_parked:
+            return False
+        return run.stage is None if self._stage is None else _visit_of(self._writer.state) == self._stage
 
     async def _step(self) -> None:
         await self._inbox.take()
         await self._reap()
         if self._activity.is_to_park:
-            await self._park_when_landed()
+            self._work.agents.park()
+            if not self._has_landed():
+                await self._inbox.woken()
+            else:
+                await self._leave_or_stand(may_leave=self._work.place.depth == 0)
             return
         effects = next_effects(self._writer.state, self._work.clock.now())
         flying = [effect for effect, _ in self._flying]
@@ -115,6 +122,8 @@ class Driver:
         elif fresh:
             for effect in fresh:
                 await self._begin(effect)
+        elif self._flying and self._has_landed() and not self.asks.are_put:
+            await self._leave_or_stand(may_leave=self._work.options.parks)
         else:
             await self._inbox.woken()
 
@@ -129,8 +138,10 @@ class Driver:
                 self._fly(effect, self._in_time(self._calls.run(call, token)))
             case RunTool(step=Step.SKIP):
                 await self._calls.skip(effect)
+                await self._work.agents.end_left(effect.call)
             case RunTool(step=Step.RECOVER):
                 await self._calls.recover(effect)
+                await self._work.agents.end_left(effect.call)
             case RunTool():
                 await self._calls.admit((effect.call,))
             case RunHook():
@@ -235,8 +246,8 @@ class Driver:
         for opened in () if effect.is_paused else self._writer.state.asks:
             if opened.ask in effect.asks:
                 self.asks.put(opened)
-        if self._work.options.parks and self._may_park(effect):
-            await self._park()
+        if self._may_park(effect):
+            await self._leave_or_stand(may_leave=self._work.options.parks, until=effect.at)
         else:
             await self._inbox.woken(until=effect.at)
 
@@ -245,22 +256,31 @@ class Driver:
         return not self.asks.are_put and bool(effect.asks or effect.is_paused) and self._has_landed()
 
     def _has_landed(self) -> bool:
-        """Whether all that is under way are calls that wait for a person, and may be run again for the answer."""
+        """Whether all that is under way are calls that wait for a person, here or in agents below, and may run again
+        for the answer."""
         run = self._writer.state.run
         calls = () if run is None else run.calls
-        held = {call.call for call in calls if call.ask is not None and call.traits.twice_is_safe}
-        return all(isinstance(one, RunTool) and one.call in held for one, _ in self._flying)
+        agents = self._work.agents
+        held = {
+            one.call for one in calls if one.traits.twice_is_safe and (one.ask is not None or agents.is_still(one.call))
+        }
+        return all(isinstance(one, RunTool | Spawn) and one.call in held for one, _ in self._flying)
 
-    async def _park_when_landed(self) -> None:
-        """Start nothing more; park once what is under way has landed."""
-        if self._has_landed() or self._writer.state.run is None:
+    async def _leave_or_stand(self, *, may_leave: bool, until: datetime | None = None) -> None:
+        """Park where that may be; else wait, and let the run above know that there is nothing else to do."""
+        if may_leave or self._writer.state.run is None:
             await self._park()
-        else:
-            await self._inbox.woken()
+            return
+        self._activity.tell_still(True)
+        try:
+            await self._inbox.woken(until=until)
+        finally:
+            self._activity.tell_still(False)
 
     async def _park(self) -> None:
         """Let go of what waits, with nothing recorded: whoever resumes the run finds its questions as they are."""
         self.asks.let_go()
+        self._activity.leave()
         tasks = [task for _, task in self._flying]
         self._flying.clear()
         for task in tasks:
@@ -296,6 +316,7 @@ class Driver:
 
     async def _end(self, effect: End) -> None:
         await self._land(effect.detail or effect.reason.value)
+        await self._work.agents.end_left()
         self._note_spent()
         await self._writer.record_if(lambda: [(one, DRIVER) for one in closing_events(self._writer.state, effect)])
 

@@ -16,6 +16,7 @@ from handrail.agents.compacting import Compactor
 from handrail.agents.compose import as_json
 from handrail.agents.driver import Driver
 from handrail.agents.inbox import Inbox
+from handrail.agents.jobs import Hand, Worker
 from handrail.agents.opening import HOST, Opening, Started, opened
 from handrail.agents.options import OnError, RunOptions
 from handrail.agents.output import Output
@@ -102,7 +103,8 @@ class _Launched:
         also = None if given.stages is None else given.stages.take
         self._writer = Writer(given.session.journal, given.session.id, given.clock, also)
         self._feed = Feed()
-        self._activity = Activity(given.family.is_let_go)
+        self._activity = Activity(given.family.is_let_go, given.family.tell_still)
+        self._spawner: Spawner | None = None
         self._mailbox = Mailbox(given.session.journal, given.session.id, lambda entry: self._inbox.heard(entry))
         self._inbox = Inbox(self._writer, self._mailbox, self._activity, given.options.max_queued)
         self._is_parked = False
@@ -155,6 +157,8 @@ class _Launched:
         self._feed.show(event)
         if self._inbox.asks is not None:
             self._inbox.asks.watch(event)
+        if self._spawner is not None:
+            self._spawner.watch(event)
 
     async def _opened(self) -> str:
         given = self._given
@@ -231,12 +235,13 @@ class _Launched:
             origin=family.origin,
             show=self._feed.show,
             purse=purse,
-            spawn=spawner.spawn,
+            agents=spawner,
             stages=given.stages,
             fallbacks=staged.fallbacks,
             view=staged.view,
         )
         spawner.work = work
+        self._spawner = spawner
         return work
 
 
@@ -261,5 +266,7 @@ def _shipped(name: str) -> Enlisted:
         raise UnknownName(f"the run needs the strategy {name!r}", hint="pass it again to go on") from problem
 
 
-def _start_child(agent: Agent, opening: Opening, options: RunOptions, session: Session, family: Family) -> Run:
-    return launch(agent, opening, options, session=session, family=family)
+async def _start_child(worker: Hand, opening: Opening, options: RunOptions, session: Session, family: Family) -> Run:
+    if isinstance(worker, Worker):
+        return await worker.begin(opening, options, session, family)
+    return launch(worker, opening, options, session=session, family=family)

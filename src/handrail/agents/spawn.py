@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from handrail.agents.agent import Agent
+from handrail.agents.jobs import BOUNDS
 from handrail.agents.options import RunOptions
 from handrail.agents.result import RunResult
-from handrail.agents.spawning import BOUNDS
 from handrail.agents.tool import Tool, ToolContext, ToolError, ToolOutput, ToolSpec
 from handrail.journal.vocabulary import EndReason
 from handrail.transcripts.codec import ToolTraits

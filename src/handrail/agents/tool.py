@@ -115,9 +115,10 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     """What a call may use of the run it is part of.
 
     ``environment`` is what child processes get (None: what this process has, but for the keys of models). ``emit``
-    shows progress to whoever watches, ``ask`` puts a question to a person, ``spawn`` runs a sub-agent; each is None
-    where there is none. ``limits`` say how much of a result is shown, ``shelf`` keeps the full text of a longer one.
-    ``taint`` is what had entered the conversation when the call was made. ``regions`` are the context regions of the
+    shows progress to whoever watches, ``ask`` puts a question to a person, ``spawn`` runs a sub-agent, ``spawn_each``
+    one for each of many items of work; each is None where there is none. ``limits`` say how much of a result is shown,
+    ``shelf`` keeps the full text of a longer one. ``taint`` is what had entered the conversation when the call was
+    made. ``regions`` are the context regions of the
     stage, None where it has none.
     """
 
@@ -128,6 +129,7 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     emit: Callable[[str], None] | None = None
     ask: Callable[[Question], Awaitable[Answer]] | None = None
     spawn: Callable[..., Awaitable[Any]] | None = None
+    spawn_each: Callable[..., Awaitable[Any]] | None = None
     shelf: ResultShelf | None = None
     limits: ResultLimits = ResultLimits()
     taint: Taint = Taint()
@@ -156,7 +158,8 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     ``is_parallel``: calls of it may run at the same time as others. ``is_twice_safe``: a call that was started and
     never finished may be run again. ``is_terminal``: a call of it that succeeds ends the run; it is never parallel,
-    whatever was said. ``timeout_s`` None means no limit. ``function`` is the Python function it was made of, if any.
+    whatever was said. ``is_alone``: a call of it is refused where its turn holds any other. ``timeout_s`` None means no
+    limit. ``function`` is the Python function it was made of, if any.
     """
 
     spec: ToolSpec
@@ -166,6 +169,7 @@ class Tool(Struct, frozen=True, kw_only=True):
     is_parallel: bool = False
     is_twice_safe: bool = False
     is_terminal: bool = False
+    is_alone: bool = False
     timeout_s: float | None = None
     function: Callable[..., Any] | None = None
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -30,10 +30,43 @@ def _never() -> bool:
     return False
 
 
+def _unheard(is_still: bool) -> None:
+    """Nobody above wants to know."""
+
+
+class AgentsBelow(Protocol):
+    """The sub-agents of a run, as its driver and its calls know them."""
+
+    async def spawn(self, call: str, worker: Any, prompt: str, *args: Any, **more: Any) -> Any:
+        """Run ``worker`` with ``prompt`` for ``call``."""
+        ...
+
+    async def spawn_each(self, call: str, *args: Any, **more: Any) -> Any:
+        """Run a worker for each of many items, for ``call``."""
+        ...
+
+    def is_still(self, call: str) -> bool:
+        """Whether all there is to do for ``call`` is to wait for people, in the agents below it."""
+        ...
+
+    def stood_s(self, call: str) -> float:
+        """For how long, in seconds, it has been so in this process."""
+        ...
+
+    def park(self) -> None:
+        """Let the agents below start nothing more."""
+        ...
+
+    async def end_left(self, call: str | None = None) -> None:
+        """End those that nobody carries on any more: of ``call``, or all."""
+        ...
+
+
 class Family(Struct, frozen=True, kw_only=True):
     """Where a run stands among agents: the names from the root to it, the call that started it, how deep it is.
 
     ``taint`` is what had entered the conversation that started it. ``is_let_go`` says whether that one broke off.
+    ``tell_still`` is told when there is nothing to do here but wait for people, and when there is again.
     """
 
     origin: tuple[str, ...] = ()
@@ -41,13 +74,14 @@ class Family(Struct, frozen=True, kw_only=True):
     depth: int = 0
     taint: Taint = Taint()
     is_let_go: Callable[[], bool] = _never
+    tell_still: Callable[[bool], None] = _unheard
 
 
 class Work(Struct, frozen=True, kw_only=True):
     """``models`` holds every model the run may switch to, by name; ``show`` is given what nobody records.
 
-    ``origin`` are the agents from the root to this one. ``spawn`` runs a sub-agent for the call it is given, which
-    draws on ``purse``: what this run and all below it spend. ``stages`` is there in a run of a blueprint,
+    ``origin`` are the agents from the root to this one. ``agents`` are those below it, which draw on ``purse``: what
+    this run and all below it spend. ``stages`` is there in a run of a blueprint,
     whose stage may have ``fallbacks``, models to go over to in this order, and a ``view`` of what the model is shown.
     """
 
@@ -62,7 +96,7 @@ class Work(Struct, frozen=True, kw_only=True):
     origin: tuple[str, ...]
     show: Callable[[Delta | Progress], None]
     purse: Pool
-    spawn: Callable[..., Awaitable[Any]]
+    agents: AgentsBelow
 
     @property
     def purses(self) -> tuple[Pool, ...]:
@@ -85,14 +119,18 @@ class Activity:
 
     ``run`` is cancelled when the whole run is to end now. Once it ``is_let_go``, because this process can go on with
     it no more or not with the run that started it, what ends does so without a word in the journal, as if the process
-    had died: somebody else may go on with it. ``wake`` wakes whoever drives, from any thread.
+    had died: somebody else may go on with it. ``wake`` wakes whoever drives, from any thread. ``tell_still`` tells the
+    run that started this one whether there is nothing to do here but wait for people.
     """
 
-    def __init__(self, is_let_go_above: Callable[[], bool] = _never) -> None:
+    def __init__(
+        self, is_let_go_above: Callable[[], bool] = _never, tell_still: Callable[[bool], None] = _unheard
+    ) -> None:
         self._is_let_go = False
         self.is_to_park = False
         self.wake: Callable[[], object] = _never
         self._is_let_go_above = is_let_go_above
+        self.tell_still = tell_still
         self.run = CancellationToken()
         self._now = self.run.child()
         self._cut_by = 0
@@ -105,6 +143,10 @@ class Activity:
         """End what is being done, here and below; nothing more is recorded of it."""
         self._is_let_go = True
         self._now.cancel(reason)
+
+    def leave(self) -> None:
+        """What ends from now on does so without a word: this process leaves the run, which stays as it is."""
+        self._is_let_go = True
 
     def park(self) -> None:
         """Let whoever drives stop once what is being done has landed; from any thread."""

@@ -499,11 +499,15 @@ class DocumentEdited(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=F
 
 
 class ChildSpawned(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """A call started an agent of its own, whose journal is the session ``child``."""
+    """A call started an agent of its own, whose journal is the session ``child``.
+
+    ``item`` is the piece of work it was started for, where the call splits its work.
+    """
 
     child: str
     call: str
     agent: str | None = None
+    item: str | None = None
 
 
 class ChildEnded(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
