@@ -8,15 +8,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from handrail.agents.cancellation import CancellationToken
-from handrail.agents.result import Session
 from handrail.journal import events as ev
-from handrail.journal.fold import fold
 from handrail.journal.port import Entry, Journal, Posted
 from handrail.journal.vocabulary import Actor
-from handrail.testing.drill.carriers import OWN, Carrier, Scene, agent_of, options_of
+from handrail.testing.drill.carriers import OWN, Carrier, Scene
 from handrail.testing.drill.journals import FILE, JournalKind
-from handrail.testing.drill.stories import PROMPT, SESSION
+from handrail.testing.drill.stories import SESSION
 
 
 class Passing:
@@ -154,18 +151,6 @@ async def _takes_again(scene: Scene) -> None:
     await OWN.carry(replace(scene, journal=Repeating(scene.journal)))
 
 
-async def _begins_anew(scene: Scene) -> None:
-    """Gives up the run that it finds, and begins another in a copy of the conversation's beginning."""
-    events = await scene.journal.read(SESSION)
-    agent, options, session = agent_of(scene), options_of(scene), Session(SESSION, scene.journal)
-    if events and fold(events).run is not None:
-        stop = CancellationToken()
-        stop.cancel("begin anew")
-        await agent.resume(session, replace(options, cancellation=stop))
-    if fold(events).run is not None or not events:
-        await agent.run(PROMPT, options, session=session)
-
-
 async def _gives_up(scene: Scene) -> None:
     """Begins a run and never goes on with one."""
     if not await scene.journal.read(SESSION):
@@ -174,5 +159,4 @@ async def _gives_up(scene: Scene) -> None:
 
 STARTS_LATE = Carrier(name="starts late", carry=_starts_late)
 TAKES_AGAIN = Carrier(name="takes again", carry=_takes_again)
-BEGINS_ANEW = Carrier(name="begins anew", carry=_begins_anew)
 GIVES_UP = Carrier(name="gives up", carry=_gives_up)

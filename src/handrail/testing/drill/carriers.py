@@ -156,9 +156,11 @@ async def carry_parked(scene: Scene) -> None:
 
 
 async def _sent(journal: Journal) -> None:
-    """Wait until somebody has sent something."""
-    taken = fold(await journal.read(SESSION)).inbox
-    while not await journal.inbox(SESSION, taken):
+    """Wait until somebody has sent something, to the run or to an agent below it."""
+    while True:
+        for session in await journal.sessions():
+            if await journal.inbox(session, fold(await journal.read(session)).inbox):
+                return
         await asyncio.sleep(LOOKS_EVERY_S)
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from handrail.testing.drill.carriers import CARRIERS, OWN, PARKING, Carrier
 from handrail.testing.drill.findings import Finding, findings
 from handrail.testing.drill.journals import JournalKind
-from handrail.testing.drill.lives import PATIENCE_S, Evidence, Schedule, live
+from handrail.testing.drill.lives import Evidence, Schedule, live
 from handrail.testing.drill.schedules import Places, drawn, places_of, single_kills
 from handrail.testing.drill.stories import Story, drawn_story, staged_story, whole_story
 
@@ -44,16 +44,15 @@ class Tally(Struct, frozen=True):
 
 
 class Bench(Struct, frozen=True):
-    """What is drilled: a journal, and who carries runs over it, and for how long to wait where nothing happens."""
+    """What is drilled: a journal, and who carries runs over it."""
 
     kind: JournalKind
     carrier: Carrier = OWN
-    patience_s: float = PATIENCE_S
 
     def live(self, schedule: Schedule) -> Evidence:
         """Play ``schedule`` in a folder of its own, which is gone afterwards."""
         with tempfile.TemporaryDirectory(prefix="handrail-drill-", ignore_cleanup_errors=True) as folder:
-            return live(schedule, self.kind, self.carrier, Path(folder), self.patience_s)
+            return live(schedule, self.kind, self.carrier, Path(folder))
 
     def judge(self, schedules: Iterable[Schedule], unbroken: Evidence) -> Iterator[Tally]:
         """The tally of each schedule, held against ``unbroken``."""

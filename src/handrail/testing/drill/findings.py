@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
 from handrail.journal import events as ev
 from handrail.journal.broken import BrokenJournal
 from handrail.journal.fold import fold
+from handrail.journal.port import Posted as PostedBody
 from handrail.journal.vocabulary import ActorKind, AskOutcome
 from handrail.journal.wire import type_of
 from handrail.testing.drill.likeness import differences
@@ -201,7 +202,7 @@ def _sent(evidence: Evidence) -> Iterator[Finding]:
         firsts = Counter(
             event.inbox
             for event in evidence.histories.get(session, ())
-            if isinstance(event.body, ev.InputReceived | ev.AskClosed | ev.EntryRefused)
+            if isinstance(event.body, (*get_args(PostedBody), ev.EntryRefused))
         )
         for entry in entries:
             if firsts[entry.number] != 1:

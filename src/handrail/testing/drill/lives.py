@@ -27,7 +27,7 @@ from handrail.testing.drill.wrapped import TAKEN_OVER, watched_journal
 Histories: TypeAlias = dict[str, tuple[Event, ...]]
 """What a journal holds, by session."""
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 """How long no process may end before the run counts as one that hangs; far more than a busy machine needs."""
 
 _WAKES_EVERY_S = 0.002
@@ -84,12 +84,10 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return sum(1 for life in self.lives if life.end == "killed" or life.was_frozen)
 
 
-def live(
-    schedule: Schedule, kind: JournalKind, carrier: Carrier, folder: Path, patience_s: float = PATIENCE_S
-) -> Evidence:
+def live(schedule: Schedule, kind: JournalKind, carrier: Carrier, folder: Path) -> Evidence:
     """Play ``schedule`` in the empty ``folder`` until the run is over, hangs, or cannot go on."""
     kind.prepare(folder)
-    play = _Play(schedule, kind, carrier, folder, patience_s)
+    play = _Play(schedule, kind, carrier, folder)
     play.to_the_end()
     histories, inboxes = asyncio.run(play.read())
     return Evidence(
@@ -104,14 +102,11 @@ def live(
 class _Play:
     """One schedule while it is played: which processes there are, and which fates are left for the next ones."""
 
-    def __init__(
-        self, schedule: Schedule, kind: JournalKind, carrier: Carrier, folder: Path, patience_s: float
-    ) -> None:
+    def __init__(self, schedule: Schedule, kind: JournalKind, carrier: Carrier, folder: Path) -> None:
         self._schedule = schedule
         self._kind = kind
         self._carrier = carrier
         self._folder = folder
-        self._patience_s = patience_s
         self._fates = {"driver": iter(schedule.drivers), "people": iter(schedule.people)}
         self._started = {"driver": 0, "people": 0}
         self._born: dict[Child, Histories] = {}
@@ -127,9 +122,9 @@ class _Play:
     def to_the_end(self) -> None:
         try:
             self._staff()
-            while living := self._living():
+            while (living := self._living()) and self._idle < _IDLE_LIVES:
                 is_waking = bool(self._frozen) and self._schedule.wakes_early
-                ended = children.wait(living, _WAKES_EVERY_S if is_waking else self._patience_s)
+                ended = children.wait(living, _WAKES_EVERY_S if is_waking else PATIENCE_S)
                 if ended is not None:
                     self._met(ended)
                 elif not is_waking:

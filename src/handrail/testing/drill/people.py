@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handrail.errors import JournalError
-from handrail.journal.events import AskClosed, AskOpened, Event, RunEnded
+from handrail.journal.events import AskClosed, AskOpened, Event, RunEnded, RunStarted
 from handrail.journal.port import Journal, Posted
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind
 from handrail.testing.drill.notes import Notes, Refused
@@ -54,8 +54,10 @@ def deeds(story: Story, sessions: Mapping[str, Iterable[Event]]) -> Iterator[Dee
                 continue
             for number, body in enumerate(reaction.sends, 1):
                 yield Deed(SESSION, body, f"{asked_in(question)}/{number}")
-            if closed.get(ask, PERSON) == PERSON:
+            if reaction.closes is not None and closed.get(ask, PERSON) == PERSON:
                 yield Deed(session, replace(reaction.closes, ask=ask), f"answer/{ask}")
+            for number, body in enumerate(reaction.then, 1):
+                yield Deed(SESSION, body, f"{asked_in(question)}/then/{number}")
 
 
 async def attend(story: Story, journal: Journal, notes: Notes) -> None:
@@ -80,5 +82,6 @@ async def _do(deed: Deed, journal: Journal, notes: Notes) -> None:
 
 
 def is_over(events: Iterable[Event]) -> bool:
-    """Whether the run of a session has ended."""
-    return any(isinstance(event.body, RunEnded) for event in events)
+    """Whether a session had a run, and has none that is open."""
+    brackets = [event.body for event in events if isinstance(event.body, RunStarted | RunEnded)]
+    return bool(brackets) and isinstance(brackets[-1], RunEnded)

@@ -13,7 +13,15 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from handrail import jsonio
-from handrail.journal.events import AskClosed, InputReceived
+from handrail.journal.events import (
+    AskClosed,
+    CancelRequested,
+    InputReceived,
+    Interrupted,
+    PauseRequested,
+    ResumeRequested,
+    StopRequested,
+)
 from handrail.journal.port import Posted
 from handrail.journal.vocabulary import AskOutcome
 from handrail.models.scripted import Call, Reply, call
@@ -28,24 +36,52 @@ LOOKS_EVERY_S = 0.004
 
 PROMPT = "Put the shelf in order."
 
-Beat: TypeAlias = Literal["look", "write", "approved", "denied", "edited", "question", "helper"]
-"""What one round of a story is about: calls that may run twice, one that may not, calls that a person lets run,
-refuses or changes, a question to them, and an agent of its own that asks them too."""
+Beat: TypeAlias = Literal[
+    "look",
+    "write",
+    "approved",
+    "denied",
+    "edited",
+    "paused",
+    "interrupted",
+    "question",
+    "helper",
+    "stopped",
+    "cancelled",
+]
+"""What one round of a story is about: calls that may run twice and one that may not; calls that somebody is asked about
+and lets run, refuses, changes, lets run while the run is paused, or interrupts; a question to them; an agent of its own
+that asks them too; and calls at which they stop or cancel the run."""
 
-BEATS: tuple[Beat, ...] = ("look", "write", "approved", "denied", "edited", "question", "helper")
+BEATS: tuple[Beat, ...] = (
+    "look",
+    "write",
+    "approved",
+    "denied",
+    "edited",
+    "question",
+    "helper",
+    "paused",
+    "interrupted",
+)
+"""The beats that a story goes on after."""
 
-_HELD: tuple[Beat, ...] = ("approved", "denied", "edited", "question")
+_ENDS: tuple[Beat, ...] = ("stopped", "cancelled")
+
+_HELD: tuple[Beat, ...] = ("approved", "denied", "edited", "paused", "question")
 """The beats at which the run waits, so that what is sent meanwhile always arrives at the same place."""
 
 
 class Reaction(Struct, frozen=True, kw_only=True):
-    """What somebody does when they are asked: send ``sends`` to the root of the run, then answer as ``closes`` says.
+    """What somebody does when they are asked: send ``sends`` to the root of the run, answer as ``closes`` says (None:
+    not at all), and send what comes ``then``.
 
     ``closes`` names no question; it is made out to the one that is open.
     """
 
-    closes: AskClosed
+    closes: AskClosed | None = None
     sends: tuple[Posted, ...] = ()
+    then: tuple[Posted, ...] = ()
 
 
 class Story(Struct, frozen=True, kw_only=True):
@@ -134,10 +170,21 @@ def drawn_story(seed: int) -> Story:
     """A story of its own for each ``seed``, of two to six beats."""
     dice = Random(seed)
     beats = tuple(dice.choice(BEATS) for _ in range(dice.randint(2, 6)))
+    if dice.random() < 0.3:
+        beats = (*beats, dice.choice(_ENDS))
     held = [index for index, beat in enumerate(beats) if beat in _HELD]
     steers = tuple(index for index in held if dice.random() < 0.5)
     follow_ups = tuple(index for index in held if dice.random() < 0.3)
     return _story(f"drawn {seed}", beats, steers, follow_ups)
+
+
+_WISHES: Mapping[Beat, tuple[tuple[Posted, ...], tuple[Posted, ...]]] = {
+    "paused": ((PauseRequested("wait"),), (ResumeRequested("go on"),)),
+    "interrupted": ((Interrupted("not that"),), ()),
+    "stopped": ((StopRequested("that will do"),), ()),
+    "cancelled": ((CancelRequested("enough"),), ()),
+}
+"""What somebody wishes at a beat, before and after they answer."""
 
 
 def _story(name: str, beats: tuple[Beat, ...], steers: tuple[int, ...], follow_ups: tuple[int, ...]) -> Story:
@@ -150,7 +197,10 @@ def _story(name: str, beats: tuple[Beat, ...], steers: tuple[int, ...], follow_u
         asked = _asked(index, beat)
         if asked is not None:
             sends = (*_sends("steer", index, steers), *_sends("follow_up", index, follow_ups))
-            reactions[asked] = Reaction(closes=_closing(index, beat), sends=sends)
+            wishes, then = _WISHES.get(beat, ((), ()))
+            if beat == "interrupted":
+                sends = (_input("steer", f"instead {index}"),)
+            reactions[asked] = Reaction(closes=_closing(index, beat), sends=(*sends, *wishes), then=then)
     return Story(name=name, script=tuple(script), helpers=helpers, reactions=reactions)
 
 
@@ -188,10 +238,12 @@ def _asked(index: int, beat: Beat) -> str | None:
         return _question(index)
     if beat == "helper":
         return _shown({"place": f"below {index}"})
-    return _shown(_place(index)) if beat in _HELD else None
+    return None if beat in ("look", "write") else _shown(_place(index))
 
 
-def _closing(index: int, beat: Beat) -> AskClosed:
+def _closing(index: int, beat: Beat) -> AskClosed | None:
+    if beat in ("interrupted", *_ENDS):
+        return None
     if beat == "question":
         return _answered(f"To the left, {index}.")
     if beat == "denied":
