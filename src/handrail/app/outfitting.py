@@ -31,7 +31,9 @@ from handrail.agents.taint import Armed, TaintPolicy
 from handrail.agents.tool import Tool, by_name
 from handrail.agents.tools import built_in_tools, everyday_names
 from handrail.agents.tools.bash import shell_tool
+from handrail.app.learning.riding import NO_RULES, Riding, rules_riding
 from handrail.errors import HandrailError, UnknownName
+from handrail.learning.rules.block import Block
 from handrail.models.names import model_from_name
 from handrail.models.port import Model, ModelInfo, close
 from handrail.transcripts.model import Taint
@@ -57,7 +59,10 @@ class Unusable(HandrailError, ValueError):
 
 
 class Outfit(Struct, frozen=True, kw_only=True):
-    """All a run needs besides its task. ``notices`` say in sentences what was withheld or is not there."""
+    """All a run needs besides its task. ``notices`` say in sentences what was withheld or is not there.
+
+    ``rules`` is the block of rules at the end of the instructions, an empty one where none ride.
+    """
 
     instructions: str
     tools: tuple[Tool, ...]
@@ -68,6 +73,7 @@ class Outfit(Struct, frozen=True, kw_only=True):
     taint: Taint
     workspace: Workspace
     notices: tuple[str, ...]
+    rules: Block = NO_RULES
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -75,7 +81,7 @@ class Wish(Struct, frozen=True, kw_only=True):
 
     ``sends`` says what becomes of a call that could carry private data out once words from outside are there.
     ``strategies`` holds ``NAME`` or ``NAME:ARGUMENT``. ``is_read_only``: no tool that changes things or sends them
-    out. ``is_trusted``: the person vouches for the repository.
+    out. ``is_trusted``: the person vouches for the repository. ``has_rules``: the rules that count there ride along.
     """
 
     workspace: Path
@@ -84,6 +90,7 @@ class Wish(Struct, frozen=True, kw_only=True):
     is_read_only: bool = False
     is_trusted: bool = False
     sends: Literal["block", "ask", "allow"] = "block"
+    has_rules: bool = True
 
 
 @asynccontextmanager
@@ -93,7 +100,8 @@ async def fitted_out(
     """The outfit as long as the block lasts; MCP servers and models are let go of with it.
 
     ``commands`` is the environment of declared tools and hooks (None: ``environment`` without the keys of models).
-    Raises ``Unusable``, ``UnknownName``, ``WorkspaceError``, and for the models of strategies as ``model_from_name``.
+    Raises ``Unusable``, ``UnknownName``, ``WorkspaceError``, ``StoreError`` for rules that cannot be read, and for the
+    models of strategies as ``model_from_name``.
     """
     commands = handed_on(environment) if commands is None else commands
     config = config_folder(environment)
@@ -104,11 +112,14 @@ async def fitted_out(
     async with server_tools(workspace.servers) as served:
         own = (*_built_in(environment), *served.tools)
         tools = (*own, *contributed_tools(workspace, commands, own))
+        offered = tuple(one for one in tools if not (wish.is_read_only and is_consequential(one)))
+        names = (one.name for one in offered)
+        riding = rules_riding(environment, wish.workspace, names) if wish.has_rules else Riding()
         strategies, models = _enlisted(wish.strategies, environment)
         try:
             yield Outfit(
-                instructions=instructions(workspace),
-                tools=tuple(one for one in tools if not (wish.is_read_only and is_consequential(one))),
+                instructions=instructions(workspace, riding.block.text),
+                tools=offered,
                 hooks=contributed_hooks(workspace, commands),
                 gate=Gate(
                     policy=contributed_policy(workspace, Policy(rules=allowing(wish.allow, tools))),
@@ -118,7 +129,9 @@ async def fitted_out(
                 models=models,
                 taint=contributed_taint(workspace),
                 workspace=workspace,
+                rules=riding.block,
                 notices=(
+                    *riding.notices,
                     *(f"withheld: {what}" for what in workspace.withheld),
                     *(_strange_words(workspace, tools) if wish.sends == "block" else ()),
                     *(f"the MCP server {one.server} is not there: {one.reason}" for one in served.failures),
@@ -146,9 +159,10 @@ def is_consequential(tool: Tool) -> bool:
     return tool.traits.destructive or tool.traits.sends
 
 
-def instructions(workspace: Workspace) -> str:
-    """What the model is told before everything else: who it is, and what people wrote down for agents."""
-    told = (_INSTRUCTIONS.format(root=workspace.root), render_context(workspace.context))
+def instructions(workspace: Workspace, rules: str = "") -> str:
+    """What the model is told before everything else: who it is, what people wrote down for agents, and ``rules``."""
+    # Rules stand last: the owner's corrections win over the files, and what stands before them stays in the cache.
+    told = (_INSTRUCTIONS.format(root=workspace.root), render_context(workspace.context), rules)
     return "\n\n".join(part for part in told if part)
 
 
