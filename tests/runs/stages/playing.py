@@ -195,3 +195,9 @@ async def look() -> str:
 async def scribble(text: str) -> ToolOutput:
     """Write the plan. text: what it says"""
     return ToolOutput("written", regions={"plan": (RegionEntry(text),)})
+
+
+@tool
+async def note(text: str) -> ToolOutput:
+    """Write a note. text: what it says"""
+    return ToolOutput("noted", regions={"notes": (RegionEntry(text),)})

@@ -19,7 +19,7 @@ from handrail.runs.stages.choosing import named
 from handrail.runs.stages.measuring import visit_of
 from handrail.transcripts.model import Message, Meta, ToolUse, Write
 
-from .playing import ANN, POINT, Play, blueprint, go, host_words, look, scribble, stage
+from .playing import ANN, POINT, Play, blueprint, go, host_words, look, note, scribble, stage
 
 ANSWERED, FAILED = EndReason.ANSWERED, EndReason.FAILED
 Edges = list[dict[str, Any]]
@@ -185,7 +185,7 @@ def test_a_call_in_the_place_of_a_name_is_not_run() -> None:
 
 def test_148_visits_that_are_used_up_are_no_way_out_and_without_any_it_is_an_error() -> None:
     async def story(*more: dict[str, Any]) -> tuple[list[str], EndReason, str | None]:
-        edges = [{"to": "work"}, *more]
+        edges = [{"to": "end", "when": "output", "equals": "never said"}, {"to": "work"}, *more]
         play = Play(blueprint(stage("work", max_visits=2, edges=edges), stage("mend")), ["1", "2", "3"])
         try:
             result = await play.start()
@@ -416,6 +416,18 @@ def test_154_a_required_region_that_is_empty_sends_the_stage_round_again_and_fai
     mended: list[Item] = ["done", call("scribble", text="x"), "done"]
     assert (ANSWERED, 3, ["Write the plan down."]) == go(story(mended))
     assert (FAILED, 4, ["Write the plan down."] * 3) == go(story(["done"] * 9))
+
+
+def test_what_a_tool_wrote_is_still_the_document_when_the_stage_was_sent_round_for_something_else() -> None:
+    async def story() -> str | None:
+        regions = [{"kind": "pinned", "name": "plan"}, {"kind": "pinned", "name": "notes", "required": True}]
+        plan = stage("plan", points=[POINT], tools=["scribble", "note"])
+        script: list[Item] = [call("scribble", text="the plan"), "done", call("note", text="a note"), "done too"]
+        play = Play(blueprint(plan, regions=regions), script, tools=[scribble, note])
+        await play.start()
+        return (await play.ask()).shown
+
+    assert "the plan" == go(story())
 
 
 def test_156_a_run_paused_where_a_stage_ends_leaves_it_when_it_is_resumed() -> None:

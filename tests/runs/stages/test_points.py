@@ -77,7 +77,7 @@ def test_19_an_optional_point_says_so_and_20_no_document_shows_none() -> None:
 def test_21_and_22_every_opening_has_an_id_and_a_key_of_its_own() -> None:
     async def story() -> list[ev.AskOpened]:
         edges = [{"to": "plan", "when": "output", "contains": "again"}, {"to": "end"}]
-        play = Play(blueprint(stage("plan", points=[POINT], edges=edges)), ["again", "done"])
+        play = Play(blueprint(stage("plan", points=[POINT], edges=edges, max_visits=2)), ["again", "done"])
         await play.start()
         await play.reply(option="approve")
         await play.reply(option="approve")

@@ -13,6 +13,8 @@ from handrail import MemoryJournal, RunFailed, tool
 from handrail.agents.approval import HOLD
 from handrail.agents.opening import NotStartable
 from handrail.agents.tools import built_in
+from handrail.blueprints.toml import BlueprintError
+from handrail.errors import UnknownName
 from handrail.journal import events as ev
 from handrail.journal.port import AskTaken
 from handrail.journal.transcript import project
@@ -230,7 +232,7 @@ def test_grants_for_a_stage_hold_while_it_is_entered_again_and_end_where_another
     async def story(first_edge: str) -> int:
         edges = [{"to": first_edge, "when": "output", "contains": "again"}, {"to": "end"}]
         stages = (
-            stage("one", tools=["wipe"], edges=edges),
+            stage("one", tools=["wipe"], edges=edges, max_visits=3),
             stage("other", edges=[{"to": "one"}]),
         )
         middle: list[Item] = ["other done"] if first_edge == "other" else []
@@ -363,6 +365,31 @@ def test_a_run_without_a_blueprint_is_none_to_go_on_with_by_one_and_the_other_wa
         await play.resume()
 
     go(story())
+
+
+def test_what_could_not_be_started_ends_nothing() -> None:
+    async def story() -> tuple[int, EndReason]:
+        play = Play(planned(), ["plan"])
+        await play.start()
+        nowhere = blueprint(stage("only", edges=[{"to": "nowhere"}]))
+        with pytest.raises(BlueprintError, match="nowhere"):
+            await restart_blueprint(play.session, nowhere, play.agent, play.options, clock=play.clock)
+        with pytest.raises(UnknownName):
+            needy = blueprint(stage("only", tools=["Teleport"]))
+            await restart_blueprint(play.session, needy, play.agent, play.options, clock=play.clock)
+        return len(await play.asks()), (await play.resume()).end_reason
+
+    assert (1, WAITING) == go(story())
+
+
+def test_a_blueprint_with_errors_is_not_run() -> None:
+    async def story() -> int:
+        play = Play(blueprint(stage("one", edges=[{"to": "nowhere"}])), ["x"])
+        with pytest.raises(BlueprintError, match="nowhere"):
+            await play.start()
+        return len(await play.events())
+
+    assert 0 == go(story())
 
 
 # The fold ----------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from handrail.runs.stages.documents import document_of
 from handrail.runs.stages.leaving import gone, is_available, left
 from handrail.runs.stages.notes import host
 from handrail.runs.stages.presenting import opened_for_edit, presented
-from handrail.runs.stages.progress import PointRecord
+from handrail.runs.stages.records import PointRecord
 from handrail.runs.stages.routing import answered
 from handrail.runs.stages.scene import Outcome, Scene, Step, failed, outcome_of, said
 
@@ -58,6 +58,10 @@ def _is_settled(scene: Scene, point: InteractionPoint) -> bool:
 
 def _owed(scene: Scene) -> Step | None:
     """The stage is sent round again for an output or a region it owes; None when it owes nothing."""
+    if scene.stage.fan_out is not None and not scene.visit.handed_out:
+        return left(scene, failed("the stage ended without handing its work out"))
+    if scene.stage.fan_out is not None and scene.stage.fan_out.on_failure == "fail" and scene.visit.undone:
+        return left(scene, failed(f"items were not done: {', '.join(scene.visit.undone)}"))
     if scene.stage.output is not None and not scene.visit.has_output:
         return left(scene, failed("the stage ended without its output"))
     presented_by_points = {point.document_region for point in scene.stage.points}

@@ -11,7 +11,8 @@ from handrail.journal.vocabulary import Bound, RegionEntry
 from handrail.transcripts.model import Edit, MultiEdit, ToolCall, Write
 
 if TYPE_CHECKING:
-    from handrail.runs.stages.progress import Progress, VisitRecord
+    from handrail.runs.stages.progress import Progress
+from handrail.runs.stages.records import VisitRecord
 
 STUCK = "stuck"
 """The name under which a stage's own measure stops its work."""

@@ -13,7 +13,7 @@ from handrail.blueprints.points import Approved, InteractionPoint, InteractionSt
 from handrail.journal import events as ev
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, AskKind, AskOutcome, Route
 from handrail.runs.stages.documents import Document, document_of
-from handrail.runs.stages.progress import PointRecord
+from handrail.runs.stages.records import PointRecord
 from handrail.runs.stages.scene import Outcome, Scene, Step, said
 
 UNATTENDED = Actor(ActorKind.DRIVER, "unattended")

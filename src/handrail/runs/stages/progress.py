@@ -11,89 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from msgspec import Struct, field
-
 from handrail.agents.content import words_of
 from handrail.agents.questions import text_digest
 from handrail.blueprints.edges import SeenResult
 from handrail.blueprints.predicates import text_of as json_text
 from handrail.journal import events as ev
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind, Choice, RegionEntry, Route
+from handrail.runs.fan_out.tool import FAN_OUT, failed_items
 from handrail.runs.regions.contents import text_of
 from handrail.runs.stages.measuring import STUCK, edited_file
+from handrail.runs.stages.records import HandEdit, PointRecord, VisitRecord
 from handrail.transcripts.calls import call_name
 from handrail.transcripts.model import Json, Text, ToolCall, ToolUse
-
-
-class HandEdit(Struct, frozen=True):
-    """What a person made of a document."""
-
-    text: str
-    by: Actor
-
-
-class PointRecord(Struct, kw_only=True):
-    """What became of one interaction point in this visit.
-
-    ``round`` counts its presentations, ``revisions`` how often it sent the stage back or had its document edited.
-    ``settled`` is the digest of the document it let pass (``""``: there was none), None while it did not;
-    ``is_approved`` says that it was approved and not skipped, ``is_person`` that a person did; ``region`` is where
-    that document is. ``opened`` is its last question, ``closed`` the answer that was not routed yet.
-    ``wish`` is the question whose answer was to edit the document, until that is done.
-    """
-
-    round: int = 0
-    revisions: int = 0
-    settled: str | None = None
-    is_approved: bool = False
-    is_person: bool = False
-    region: str | None = None
-    opened: ev.AskOpened | None = None
-    closed: ev.AskClosed | None = None
-    by: Actor | None = None
-    wish: str | None = None
-
-
-class VisitRecord(Struct, kw_only=True):
-    """What the present visit to a stage came to.
-
-    ``answer`` is the last text of the present stretch of work, ``edited`` what a person made of a document since, by
-    its region (``""``: of no region), ``written`` the regions that tools wrote in this stretch; ``before`` is what
-    the stretch before it came to. ``output`` is the typed output. ``choosing`` is the edge that was asked for and
-    ``choice`` what the model answered to that.
-    """
-
-    stage: str
-    visit: int
-    rounds: int = 0
-    tool_calls: int = 0
-    seconds: float = 0.0
-    results: list[SeenResult] = field(default_factory=list)
-    file_edits: Counter[str] = field(default_factory=Counter)
-    answer: str = ""
-    edited: dict[str, HandEdit] = field(default_factory=dict)
-    written: set[str] = field(default_factory=set)
-    before: str = ""
-    output: Json = None
-    has_output: bool = False
-    points: dict[str, PointRecord] = field(default_factory=dict)
-    goto: str | None = None
-    repeats: int = 0
-    is_stuck: bool = False
-    choosing: ev.EdgeAsked | None = None
-    choice: str | None = None
-
-    def point(self, name: str) -> PointRecord:
-        """The record of the point called ``name``."""
-        return self.points.setdefault(name, PointRecord())
-
-    @property
-    def product(self) -> Json:
-        """What the stage made: a person's own text, its typed output, or the text it ended with."""
-        edited = next(iter(self.edited.values()), None)
-        if edited is not None:
-            return edited.text
-        return self.output if self.has_output else self.answer or self.before
 
 
 class Progress:
@@ -173,19 +102,21 @@ class Progress:
             if record.settled == text_digest(text_of(self.regions.get(region, ()))):
                 yield region
 
-    def _again(self) -> None:
-        """A new stretch of work in the same visit."""
+    def _again(self, *, is_whole: bool = True) -> None:
+        """A new stretch of work in the same visit. Not ``is_whole``: it goes on with what the one before it wrote."""
         visit = self.visit
         if visit is not None:
             edited = next(iter(visit.edited.values()), None)
             visit.before = (edited and edited.text) or visit.answer or visit.before
             visit.answer, visit.output, visit.has_output = "", None, False
             visit.choosing = visit.choice = visit.goto = None
+            visit.handed_out, visit.undone = False, ()
             visit.edited.clear()
-            visit.written.clear()
+            if is_whole:
+                visit.written.clear()
 
     def repeated(self, body: ev.StageRepeated, event: ev.Event) -> None:
-        self._again()
+        self._again(is_whole=False)
         if self.visit is not None:
             self.visit.repeats += 1
 
@@ -233,6 +164,8 @@ class Progress:
             file = edited_file(call)
             if file is not None and is_good:
                 visit.file_edits[file] += 1
+        if call is not None and call_name(call) == FAN_OUT and is_good:
+            visit.handed_out, visit.undone = True, failed_items(body.details)
         if body.output is not None and is_good:
             visit.output, visit.has_output = body.output, True
 

@@ -26,7 +26,7 @@ from handrail.journal.vocabulary import DRIVER, AskKind, AskOutcome, EndReason, 
 from handrail.runs.stages.documents import Document, document_of
 from handrail.runs.stages.leaving import gone, is_available, left
 from handrail.runs.stages.notes import EDITED, RECHECK, host
-from handrail.runs.stages.progress import PointRecord
+from handrail.runs.stages.records import PointRecord
 from handrail.runs.stages.scene import Outcome, Scene, Step, failed, said
 
 

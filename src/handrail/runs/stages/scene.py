@@ -15,7 +15,8 @@ from handrail.journal.events import Known
 from handrail.journal.state import State
 from handrail.journal.vocabulary import DRIVER, Bound, EndReason
 from handrail.runs.regions.size import Size
-from handrail.runs.stages.progress import Progress, VisitRecord
+from handrail.runs.stages.progress import Progress
+from handrail.runs.stages.records import VisitRecord
 
 
 class Scene(Struct, frozen=True, kw_only=True):
