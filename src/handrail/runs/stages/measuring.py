@@ -12,7 +12,7 @@ from handrail.transcripts.model import Edit, MultiEdit, ToolCall, Write
 
 if TYPE_CHECKING:
     from handrail.runs.stages.progress import Progress
-from handrail.runs.stages.records import VisitRecord
+    from handrail.runs.stages.records import VisitRecord
 
 STUCK = "stuck"
 """The name under which a stage's own measure stops its work."""
