@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail import MemoryJournal, RunFailed, ScriptedModel
+from handrail import MemoryJournal, RunFailed, ScriptedModel, tool
 from handrail.journal import events as ev
 from handrail.journal.port import number
 from handrail.journal.vocabulary import DRIVER, EndReason
@@ -462,3 +462,29 @@ def test_157_a_run_that_is_cancelled_while_the_model_chooses_stays_cancelled() -
         return play.ended, await play.path()
 
     assert (EndReason.CANCELLED, ["test"]) == go(story())
+
+
+def test_two_tools_of_one_name_are_said_before_anything_starts() -> None:
+    @tool(name="Answer")
+    async def answer() -> str:
+        """Another tool of that name."""
+        return "mine"
+
+    async def story() -> int:
+        play = Play(blueprint(stage("one", output={"schema": VERDICT}, tools=["Answer"])), ["x"], tools=[answer])
+        with pytest.raises(ValueError, match="two tools are called 'Answer'"):
+            await play.start()
+        return len(await play.events())
+
+    assert 0 == go(story())
+
+
+def test_what_is_asked_at_points_can_be_named_by_the_beginning_of_its_id() -> None:
+    async def story() -> list[str]:
+        play = Play(blueprint(stage("plan", points=[POINT])), ["A", "B", "C"])
+        await play.start()
+        for _ in range(2):
+            await play.reply(option="revise")
+        return [asked.ask[:8] for asked in await play.events(ev.AskOpened)]
+
+    assert 3 == len(set(go(story())))

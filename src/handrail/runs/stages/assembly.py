@@ -16,7 +16,7 @@ from handrail.agents.output import ANSWER, Output, output_by_schema
 from handrail.agents.permissions import Policy, Rule, Verdict, is_glob, matches
 from handrail.agents.strategies.require_tool import RequireTool
 from handrail.agents.strategy import StrategyLike
-from handrail.agents.tool import Tool
+from handrail.agents.tool import Tool, by_name
 from handrail.agents.tools import ASKING
 from handrail.blueprints.model import Blueprint, Stage
 from handrail.errors import UnknownName
@@ -44,7 +44,9 @@ class Parts(Struct, frozen=True, kw_only=True):
 
 
 def parts_of(blueprint: Blueprint, stage: Stage, given: Agent, options: RunOptions) -> Parts:
-    """What ``stage`` works with; ``UnknownName`` for a model, tool or strategy that the host does not offer."""
+    """What ``stage`` works with; ``UnknownName`` for a model, tool or strategy that the host does not offer,
+    and ``ValueError`` for two tools of one name.
+    """
     model, *fallbacks = _models(blueprint, stage, given)
     output = None if stage.output is None else output_by_schema(stage.output.json_schema)
     own: list[StrategyLike] = list(stage.strategies)
@@ -57,6 +59,7 @@ def parts_of(blueprint: Blueprint, stage: Stage, given: Agent, options: RunOptio
         tools=_tools(stage, given.toolbox, may_ask=_may_ask(blueprint, stage, options)),
         instructions="\n\n".join(part for part in (given.instructions, stage.instructions) if part),
     )
+    by_name((*agent.toolbox, *(() if output is None else (output.tool,))))
     return Parts(
         agent=agent,
         fallbacks=tuple(fallbacks),

@@ -237,7 +237,7 @@ class StageMachine:
             state=state,
             size=self._window(visit.stage),
             now=clock.now(),
-            new_id=lambda: ids.new_uuid7(clock),
+            new_id=ids.new_uuid4,
             origin=self._origin,
         )
 
