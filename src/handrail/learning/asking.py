@@ -60,7 +60,7 @@ async def answer_of(model: Model, asked: Asked, kind: type[Answer], *, run: str)
 
 
 def section(name: str, text: str) -> str:
-    """A tagged part of a prompt, redacted. What could close the tag is taken apart, so that the text cannot leave it."""
+    """A tagged part of a prompt, redacted. What could close the tag is taken apart, so the text cannot leave it."""
     return f"<{name}>\n{redact(text).text.replace('</', '< /')}\n</{name}>"
 
 

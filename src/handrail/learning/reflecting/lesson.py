@@ -174,7 +174,8 @@ class Journalled(Struct, frozen=True):
 
 
 def key_of(harness: str, moment: Intervention) -> MomentKey:
-    return MomentKey(harness, moment.uid, moment.block, moment.trigger)
+    """The key of ``moment``; one whose record has no id is told apart by its own."""
+    return MomentKey(harness, moment.uid or moment.id, moment.block, moment.trigger)
 
 
 def edited(lesson: Lesson, text: str, at: datetime) -> Changed:
