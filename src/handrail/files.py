@@ -217,12 +217,16 @@ def _may_write(described: Path) -> bool:
     return False
 
 
+class Locked(StoreError):
+    """Somebody else holds the lock."""
+
+
 @contextlib.contextmanager
 def lock(path: Path, *, waits: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on ``path`` (created when missing) until the block ends; waits for its turn.
 
     The system lets go of it when the process dies. ``StoreError`` when there is nowhere to lock, and without
-    ``waits`` when somebody else holds it.
+    ``waits`` ``Locked`` when somebody else holds it.
     """
     import fcntl
 
@@ -235,10 +239,32 @@ def lock(path: Path, *, waits: bool = True) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as problem:
-            raise StoreError(f"{_shown(path)} is held by another process") from problem
+            raise Locked(f"{_shown(path)} is held by another process") from problem
         yield
     finally:
         os.close(handle)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody holds the lock on ``path`` now; ``StoreError`` when that cannot be told.
+
+    Whoever tries to take it at the very moment of asking may find it held.
+    """
+    import fcntl
+
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as problem:
+        raise _store_error("cannot look at", path, problem) from problem
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def home(environment: Mapping[str, str]) -> Path | None:

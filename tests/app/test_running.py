@@ -14,16 +14,14 @@ import pytest
 pytest.importorskip("pydantic")
 
 from handrail import Agent, Approve, Deny, Event, FileJournal, RoundDecision, RunOptions, RunResult, ScriptedModel
-from handrail.agents.admission import Gate
 from handrail.agents.approval import ApprovalRequest
-from handrail.app import Machine, Order, moments, open_machine, open_session, start_run
-from handrail.app.outfitting import Outfit
-from handrail.app.running import NothingToRun, _options
+from handrail.app import Machine, Order, People, moments, open_machine, open_session, start_run
+from handrail.app.beginning import NothingToRun
+from handrail.app.running import compacts_at
 from handrail.errors import StoreError
 from handrail.journal.events import AskOpened
 from handrail.models.port import ModelInfo
-from handrail.transcripts.model import Author, Taint, Text
-from handrail.workspace.discovery import Workspace
+from handrail.transcripts.model import Author, Text
 
 
 @pytest.fixture
@@ -95,8 +93,9 @@ def test_a_copy_begins_with_the_messages_that_were_named(machine: Machine, tmp_p
 
 def test_a_file_from_elsewhere_is_not_gone_on_with(machine: Machine, tmp_path: Path) -> None:
     first = _run(machine, tmp_path, ["One."], task="first")
-    elsewhere = tmp_path / "copy.jsonl"
-    elsewhere.write_bytes((tmp_path / "sessions" / f"{first.session.id}.jsonl").read_bytes())
+    opened = open_session(machine, first.session.id)
+    elsewhere = tmp_path / f"{first.session.id}.jsonl"
+    elsewhere.write_bytes(opened.info.codec.render(opened.native))  # type: ignore[arg-type]
     with pytest.raises(StoreError, match="not among Handrail's own"):
         _run(machine, tmp_path, ["x"], task="second", session=str(elsewhere))
 
@@ -131,7 +130,7 @@ def test_a_no_to_an_agent_below_is_a_moment(machine: Machine, tmp_path: Path) ->
     environment = {"HANDRAIL_CONFIG_DIR": "/nowhere", "PATH": ""}
 
     async def story() -> None:
-        async with start_run(machine, order, environment, approver=lambda request: Deny("not now")) as begun:
+        async with start_run(machine, order, environment, People(approver=lambda request: Deny("not now"))) as begun:
             await begun.run
 
     asyncio.run(story())
@@ -200,7 +199,7 @@ def test_a_person_may_be_asked_about_what_else_would_be_refused(machine: Machine
         (tmp_path / "bash").symlink_to(str(shutil.which("bash")))
 
         async def story() -> RunResult:
-            async with start_run(machine, order, environment, approver=approve) as begun:
+            async with start_run(machine, order, environment, People(approver=approve)) as begun:
                 return await begun.run
 
         return str(asyncio.run(story()).transcript.body[2].content[0].content)  # type: ignore[union-attr]
@@ -213,20 +212,9 @@ def test_a_person_may_be_asked_about_what_else_would_be_refused(machine: Machine
 
 def test_a_conversation_is_summed_up_where_it_is_said_and_near_what_the_model_can_be_given() -> None:
     model = ModelInfo("m", "p", context_tokens=1000)
-    outfit = Outfit(
-        instructions="",
-        tools=(),
-        hooks=(),
-        gate=Gate(),
-        strategies=(),
-        models=(),
-        taint=Taint(),
-        workspace=Workspace(root=Path("/"), is_trusted=True),
-        notices=(),
-    )
 
     def at(model: ModelInfo, compact_at: int | None) -> int | None:
-        return _options(Order(workspace=Path("/"), compact_at=compact_at), outfit, {}, model).compact_at
+        return compacts_at(Order(workspace=Path("/"), compact_at=compact_at), model)
 
     assert [at(model, None), at(model, 50), at(ModelInfo("m", "p"), None)] == [800, 50, None]
 
@@ -237,7 +225,7 @@ def test_a_run_that_nobody_watches_any_more_is_ended_and_kept(machine: Machine, 
     (session,) = machine.stores["handrail"].discover()
     opened = open_session(machine, session.id)
     assert [message.role for message in opened.session.body][:2] == ["user", "assistant"]
-    ended = json.loads(Path(session.locator).read_bytes().splitlines()[-1])
+    ended = json.loads(opened.info.codec.render(opened.native).splitlines()[-1])  # type: ignore[union-attr]
     assert (ended["type"], ended["body"]["reason"]) == ("run_ended", "cancelled")
 
 
@@ -251,7 +239,9 @@ def _left(machine: Machine, tmp_path: Path) -> None:
 
     async def story() -> None:
         order = Order(model=f"scripted:{path}", workspace=tmp_path, task="go")
-        async with start_run(machine, order, {"HANDRAIL_CONFIG_DIR": "/nowhere", "PATH": ""}, approver=never) as begun:
+        async with start_run(
+            machine, order, {"HANDRAIL_CONFIG_DIR": "/nowhere", "PATH": ""}, People(approver=never)
+        ) as begun:
             async for happening in begun.run:
                 if isinstance(happening, Event) and isinstance(happening.body, AskOpened):
                     raise BrokenPipeError

@@ -130,7 +130,7 @@ def test_a_command_line_that_is_wrong_ends_with_2_and_leaves_no_session(
     code, out, err = handrail(*(script if word == "SCRIPT" else word for word in arguments))
     assert (code, out) == (2, "")
     assert told in err
-    assert list(Path(home["HANDRAIL_HOME"]).glob("sessions/*.jsonl")) == []
+    assert handrail("ls", "--harness", "handrail", "--json")[1].count('"short_id"') == 0
 
 
 def test_the_model_can_be_named_by_the_environment(handrail: Handrail, tmp_path: Path) -> None:
@@ -184,11 +184,31 @@ def test_a_session_that_another_process_runs_is_left_alone(
     assert "another process" in err
 
 
+def _kept_as_a_file(handrail: Handrail, home: dict[str, str], session: str) -> str:
+    """The session as releases before the database kept theirs, which is where it is from now on."""
+    folder = Path(home["HANDRAIL_HOME"], "sessions")
+    _, shown, _ = handrail("convert", session, "--to", "handrail")
+    for path in folder.glob("journal.sqlite*"):
+        path.unlink()
+    (folder / f"{session}.jsonl").write_text(shown)
+    return session
+
+
+def test_a_session_that_is_kept_as_a_file_goes_on_there(
+    handrail: Handrail, tmp_path: Path, home: dict[str, str]
+) -> None:
+    model = _model(tmp_path, "One.", "Two.")
+    session = _kept_as_a_file(handrail, home, _session(handrail("run", "first", *model)[2]))
+    code, out, _ = handrail("run", "second", "--session", session, *model)
+    assert (code, out) == (0, "Two.\n")
+    assert b"Two." in Path(home["HANDRAIL_HOME"], "sessions", f"{session}.jsonl").read_bytes()
+
+
 def test_a_damaged_session_is_not_gone_on_with_and_the_way_on_is_said(
     handrail: Handrail, tmp_path: Path, home: dict[str, str]
 ) -> None:
     script = _model(tmp_path, LIST, "It is empty.", "And now?")
-    session = _session(handrail("run", "look", *script)[2])
+    session = _kept_as_a_file(handrail, home, _session(handrail("run", "look", *script)[2]))
     (path,) = Path(home["HANDRAIL_HOME"]).rglob("*.jsonl")
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join((*lines[:4], b"?" * (len(lines[4]) - 1) + b"\n", *lines[5:])))

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from handrail.runs.journals.session_table import NAME, SqliteSessions
 from tests.agents.tools.running import is_gone
 from tests.cli.homes import make_home
 
@@ -59,8 +60,9 @@ class Place:
         return int((self.work / "pid").read_text())
 
     def events(self) -> Iterator[str]:
-        (path,) = (Path(self.environment["HANDRAIL_HOME"])).rglob("*.jsonl")
-        for line in path.read_bytes().splitlines():
+        table = SqliteSessions(Path(self.environment["HANDRAIL_HOME"], "sessions", NAME))
+        (session,) = table.sessions()
+        for line in table.lines(session.id):
             yield json.loads(line)["type"]
 
 

@@ -33,7 +33,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     ``usage`` is of this run's own responses; ``tokens`` (input and output) and ``cost`` (US dollars; None when a
     response had no known price) are all that counted against its bounds, so those of agents below it and of summaries
     too. ``requests`` counts retries. ``question`` is what a waiting run asks. ``waits_for`` are the open questions of
-    a run that was parked: it is still open, and goes on by being resumed.
+    a run that was parked (``is_left``): it is still open, and goes on by being resumed.
     """
 
     output: Any
@@ -52,6 +52,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     last_assistant: Message | None = None
     question: str | None = None
     waits_for: tuple[AskOpened, ...] = ()
+    is_left: bool = False
 
     @property
     def text(self) -> str:
@@ -107,6 +108,7 @@ def result_of(
         last_assistant=conversation.last_reply,
         question=question if ended.reason is EndReason.WAITING else None,
         waits_for=asks if is_parked else (),
+        is_left=is_parked,
     )
 
 

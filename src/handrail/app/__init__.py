@@ -11,6 +11,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from handrail.app.answering import Answered as Answered
+    from handrail.app.answering import answer as answer
+    from handrail.app.answering import decline as decline
+    from handrail.app.answering import find_ask as find_ask
     from handrail.app.blueprinting import BlueprintDrawing as BlueprintDrawing
     from handrail.app.blueprinting import BlueprintList as BlueprintList
     from handrail.app.blueprinting import BlueprintNotFound as BlueprintNotFound
@@ -23,8 +27,15 @@ if TYPE_CHECKING:
     from handrail.app.blueprinting import list_blueprints as list_blueprints
     from handrail.app.blueprinting import load_blueprint as load_blueprint
     from handrail.app.blueprinting import spell_blueprint as spell_blueprint
+    from handrail.app.contexts import Context as Context
+    from handrail.app.contexts import context_of as context_of
+    from handrail.app.controlling import Sent as Sent
+    from handrail.app.controlling import Wish as Wish
+    from handrail.app.controlling import send as send
     from handrail.app.counting import MomentRow as MomentRow
     from handrail.app.counting import MomentSummary as MomentSummary
+    from handrail.app.detaching import Detached as Detached
+    from handrail.app.detaching import detach as detach
     from handrail.app.diagnosing import Checkup as Checkup
     from handrail.app.diagnosing import Complaint as Complaint
     from handrail.app.diagnosing import DoctorReport as DoctorReport
@@ -36,6 +47,9 @@ if TYPE_CHECKING:
     from handrail.app.following import FollowNotice as FollowNotice
     from handrail.app.following import FollowOptions as FollowOptions
     from handrail.app.following import follow as follow
+    from handrail.app.forking import Forked as Forked
+    from handrail.app.forking import fork as fork
+    from handrail.app.journals import drafts_folder as drafts_folder
     from handrail.app.judging import with_judge as with_judge
     from handrail.app.listing import SessionFilter as SessionFilter
     from handrail.app.listing import SessionList as SessionList
@@ -54,6 +68,7 @@ if TYPE_CHECKING:
     from handrail.app.opening import Opened as Opened
     from handrail.app.opening import Source as Source
     from handrail.app.opening import open_session as open_session
+    from handrail.app.ordering import Order as Order
     from handrail.app.repairing import Repaired as Repaired
     from handrail.app.repairing import repair as repair
     from handrail.app.replaying import Replayed as Replayed
@@ -66,15 +81,28 @@ if TYPE_CHECKING:
     from handrail.app.run_events import RunStreamed as RunStreamed
     from handrail.app.run_events import run_event as run_event
     from handrail.app.run_events import run_finished as run_finished
-    from handrail.app.running import Order as Order
+    from handrail.app.running import ELSEWHERE as ELSEWHERE
+    from handrail.app.running import NOBODY as NOBODY
+    from handrail.app.running import People as People
     from handrail.app.running import Running as Running
     from handrail.app.running import require_extra as require_extra
     from handrail.app.running import start_run as start_run
     from handrail.app.sampling import Demo as Demo
     from handrail.app.sampling import demo as demo
+    from handrail.app.serving import Served as Served
+    from handrail.app.serving import Server as Server
     from handrail.app.showing import BranchNote as BranchNote
     from handrail.app.showing import Shown as Shown
     from handrail.app.showing import show as show
+    from handrail.app.standing import AskFilter as AskFilter
+    from handrail.app.standing import AskList as AskList
+    from handrail.app.standing import Driven as Driven
+    from handrail.app.standing import RunList as RunList
+    from handrail.app.standing import StandingAsk as StandingAsk
+    from handrail.app.standing import StandingRun as StandingRun
+    from handrail.app.standing import list_asks as list_asks
+    from handrail.app.standing import list_runs as list_runs
+    from handrail.app.standing import waiting as waiting
     from handrail.app.surveying import HarnessRow as HarnessRow
     from handrail.app.surveying import Overview as Overview
     from handrail.app.surveying import overview as overview
@@ -82,6 +110,11 @@ if TYPE_CHECKING:
     from handrail.app.tallying import Group as Group
     from handrail.app.tallying import Stats as Stats
     from handrail.app.tallying import stats as stats
+    from handrail.app.watching import WatchBegan as WatchBegan
+    from handrail.app.watching import Watched as Watched
+    from handrail.app.watching import WatchEnded as WatchEnded
+    from handrail.app.watching import WatchEvent as WatchEvent
+    from handrail.app.watching import watch as watch
     from handrail.app.writing import Draft as Draft
     from handrail.app.writing import Written as Written
     from handrail.app.writing import convert as convert
@@ -90,6 +123,15 @@ if TYPE_CHECKING:
     from handrail.app.writing import save as save
 
 _HOMES = {
+    "answering": "Answered answer decline find_ask",
+    "contexts": "Context context_of",
+    "controlling": "Sent Wish send",
+    "detaching": "Detached detach",
+    "forking": "Forked fork",
+    "journals": "drafts_folder",
+    "serving": "Served Server",
+    "standing": "AskFilter AskList Driven RunList StandingAsk StandingRun list_asks list_runs waiting",
+    "watching": "WatchBegan WatchEnded WatchEvent Watched watch",
     "blueprinting": (
         "BlueprintDrawing BlueprintList BlueprintNotFound BlueprintReport BlueprintRow CheckedBlueprint "
         "blueprint_schema check_blueprints draw_blueprint list_blueprints load_blueprint spell_blueprint"
@@ -106,7 +148,8 @@ _HOMES = {
     "repairing": "Repaired repair",
     "replaying": "ReplayOrder Replayed replay",
     "run_events": "RunBegan RunEvent RunFinished RunHappened RunStreamed run_event run_finished",
-    "running": "Order Running require_extra start_run",
+    "ordering": "Order",
+    "running": "ELSEWHERE NOBODY People Running require_extra start_run",
     "sampling": "Demo demo",
     "showing": "BranchNote Shown show",
     "surveying": "HarnessRow Overview overview",

@@ -47,7 +47,7 @@ class RunStreamed(Struct, frozen=True, kw_only=True, tag_field="event", tag="str
 
 
 class RunFinished(Struct, frozen=True, kw_only=True, tag_field="event", tag="result"):
-    """How the run ended; the fields are those of ``RunResult``."""
+    """How the run ended; the fields are those of ``RunResult``. ``waits_for`` are the ids of its open questions."""
 
     schema_version: int = SCHEMA_VERSION
     session: str
@@ -62,6 +62,7 @@ class RunFinished(Struct, frozen=True, kw_only=True, tag_field="event", tag="res
     usage: Usage
     cost: float | None
     elapsed_s: float
+    waits_for: tuple[str, ...] = ()
 
 
 RunEvent: TypeAlias = RunBegan | RunHappened | RunStreamed | RunFinished
@@ -103,4 +104,5 @@ def run_finished(result: RunResult) -> RunFinished:
         usage=result.usage,
         cost=result.cost,
         elapsed_s=result.elapsed_s,
+        waits_for=tuple(opened.ask for opened in result.waits_for),
     )

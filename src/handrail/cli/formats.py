@@ -80,3 +80,14 @@ def _before(now: datetime, number: int, unit: str, zone: tzinfo | None) -> datet
 
 def _aware(local: datetime, zone: tzinfo | None) -> datetime:
     return (local.replace(tzinfo=zone) if zone else local.astimezone()).astimezone(UTC)
+
+
+def ago(moment: datetime | None, now: datetime) -> str:
+    """How long ago ``moment`` was, in its largest unit: ``12s``, ``3m``, ``5h``, ``2d``; ``unknown`` for None."""
+    if moment is None:
+        return UNKNOWN
+    seconds = max(int((now - moment).total_seconds()), 0)
+    for unit, length_s in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= length_s:
+            return f"{seconds // length_s}{unit}"
+    return f"{seconds}s"

@@ -75,33 +75,61 @@ class LineEditor:
             self._is_pasting = sequence == _PASTE_BEGINS
 
 
-@contextlib.contextmanager
-def keyboard(handle: int, heard: Callable[[bytes], None]) -> Iterator[None]:
-    """Give ``heard`` what is typed on the terminal ``handle`` as long as the block lasts; ``b""`` once it is gone.
+class Keyboard:
+    """A terminal whose keys come one by one; made by ``keyboard``."""
 
-    For use in a running loop.
-    """
-    import termios
-    import tty
+    def __init__(self, handle: int, heard: Callable[[bytes], None]) -> None:
+        import termios
 
-    loop = asyncio.get_running_loop()
-    before = termios.tcgetattr(handle)
+        self._handle = handle
+        self._heard = heard
+        self._before = termios.tcgetattr(handle)
 
-    def read() -> None:
+    def take(self) -> None:
+        """Listen to the terminal, in the running loop."""
+        import termios
+        import tty
+
+        tty.setcbreak(self._handle, termios.TCSADRAIN)
+        asyncio.get_running_loop().add_reader(self._handle, self._read)
+
+    def give_back(self) -> None:
+        """Leave the terminal as it was before."""
+        import termios
+
+        asyncio.get_running_loop().remove_reader(self._handle)
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(self._handle, termios.TCSADRAIN, self._before)
+
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[None]:
+        """Let another program have the terminal as long as the block lasts."""
+        self.give_back()
         try:
-            data = os.read(handle, _READ_BYTES)
+            yield
+        finally:
+            self.take()
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._handle, _READ_BYTES)
         except OSError:
             # The terminal was closed under us.
             data = b""
         if not data:
-            loop.remove_reader(handle)
-        heard(data)
+            asyncio.get_running_loop().remove_reader(self._handle)
+        self._heard(data)
 
-    tty.setcbreak(handle, termios.TCSADRAIN)
-    loop.add_reader(handle, read)
+
+@contextlib.contextmanager
+def keyboard(handle: int, heard: Callable[[bytes], None]) -> Iterator[Keyboard]:
+    """Give ``heard`` what is typed on the terminal ``handle`` as long as the block lasts; ``b""`` once it is gone.
+
+    For use in a running loop.
+    """
+    keys = Keyboard(handle, heard)
+    keys.take()
     try:
-        yield
+        yield keys
     finally:
-        loop.remove_reader(handle)
-        with contextlib.suppress(termios.error):
-            termios.tcsetattr(handle, termios.TCSADRAIN, before)
+        keys.give_back()

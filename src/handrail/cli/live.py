@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from handrail.cli.cells import cut, one_line, scrub, width
@@ -24,11 +25,15 @@ class Screen:
         self._typed = ""
         self._state = ""
         self._is_gone = False
+        self._kept: list[str] | None = None
         if is_live:
             self._write(PASTES_MARKED)
 
     def show(self, lines: Iterable[str]) -> None:
         """Add ``lines`` above the last one; they may hold colours, and nothing else that moves the cursor."""
+        if self._kept is not None:
+            self._kept += lines
+            return
         text = "".join(f"{line}\n" for line in lines)
         if text:
             foot = self._foot()
@@ -45,6 +50,20 @@ class Screen:
         self._state = text
         self._draw()
 
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[None]:
+        """Let another program write to the terminal as long as the block lasts; what comes meanwhile is shown after."""
+        self._write(f"{_CLEAR if self._shown else ''}{PASTES_PLAIN if self._is_live else ''}")
+        self._shown = ""
+        self._kept = []
+        try:
+            yield
+        finally:
+            kept, self._kept = self._kept, None
+            self._write(PASTES_MARKED if self._is_live else "")
+            self.show(kept)
+            self._draw()
+
     def close(self) -> None:
         """Take the last line away; what is shown from now on are lines."""
         if self._is_live:
@@ -54,7 +73,7 @@ class Screen:
 
     def _draw(self) -> None:
         foot = self._foot()
-        if foot != self._shown:
+        if self._kept is None and foot != self._shown:
             self._write(f"{_CLEAR}{foot}")
             self._shown = foot
 

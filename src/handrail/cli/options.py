@@ -145,3 +145,36 @@ from_option = harness_option(
 )
 out_option = click.option("--out", metavar="PATH", help="Write to this file instead of standard output.")
 force_option = click.option("--force", is_flag=True, help="Replace --out if it exists.")
+database_option = click.option(
+    "--database",
+    metavar="URL",
+    help="Where runs are kept: postgresql://…, or sqlite:PATH; else HANDRAIL_DATABASE, else a file of Handrail's own.",
+)
+
+
+def take_run(function: Function) -> Function:
+    """The argument RUN: the id of a session, or the unique start of one; running ones are completed."""
+    return click.argument("run", metavar="RUN", shell_complete=_complete_run)(function)
+
+
+def _complete_run(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    from handrail import app
+
+    surface = _surface(context)
+    found = app.list_runs(surface.machine(), surface.environment, with_ended=True, limit=100).runs
+    wanted = [row.run for row in found if row.run.session.startswith(incomplete)]
+    return [CompletionItem(run.session, help=run.title or run.status) for run in wanted]
+
+
+def complete_ask(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[Any]:
+    """The questions that wait, by their ids."""
+    from click.shell_completion import CompletionItem
+
+    from handrail import app
+
+    surface = _surface(context)
+    found = app.list_asks(surface.machine(), surface.environment, app.AskFilter(limit=100)).asks
+    wanted = [row.ask for row in found if row.ask.ask.startswith(incomplete)]
+    return [CompletionItem(ask.ask, help=ask.opened.prompt.split("\n")[0]) for ask in wanted]

@@ -50,6 +50,8 @@ _ENVIRONMENT = (
     ("`HANDRAIL_HOME`, `XDG_STATE_HOME`", "where Handrail keeps its own"),
     ("`HANDRAIL_CONFIG_DIR`, `XDG_CONFIG_HOME`", "where it finds what holds for all your runs"),
     ("`HANDRAIL_MODEL`", "the model of `run` where none is named"),
+    ("`HANDRAIL_DATABASE`", "where runs are kept, as `--database` says it"),
+    ("`VISUAL`, `EDITOR`", "the editor that documents are changed in"),
     ("`NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`", "colours: never, always, never"),
     ("`COLUMNS`", "how wide a terminal is"),
 )

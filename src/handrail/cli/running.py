@@ -15,16 +15,17 @@ from handrail import app
 from handrail.agents.result import RunFailed, RunResult
 from handrail.agents.run import Happening, Run
 from handrail.app import Order, Running
-from handrail.cli.attending import Attendant
+from handrail.cli.attending import Attendant, is_for_desk
 from handrail.cli.cells import one_line
+from handrail.cli.door import Door
+from handrail.cli.editing import Editor
 from handrail.cli.exit_codes import ExitCode
 from handrail.cli.keyboard import keyboard
 from handrail.cli.live import Screen
 from handrail.cli.surface import Surface, give_up
-from handrail.cli.views.run import RunLines, render_end
+from handrail.cli.views.run import ANSWERS, RunLines, render_end
 from handrail.journal.vocabulary import Actor, ActorKind, EndReason
-
-_ANSWERS = frozenset({EndReason.ANSWERED, EndReason.TOOL_FINISHED, EndReason.STRATEGY_FINISH})
+from handrail.runs.desk import Desk
 
 
 def has_person() -> bool:
@@ -57,13 +58,19 @@ async def _attended(surface: Surface, order: Order, stream: BinaryIO) -> ExitCod
     is_live = surface.environment.get("TERM") != "dumb"
     screen = Screen(stream, is_live=is_live)
     attendant = Attendant(screen, RunLines(surface))
+    people = app.People(approver=attendant.approve, answerer=attendant.answer)
     try:
-        async with app.start_run(
-            surface.machine(), order, surface.environment, approver=attendant.approve, answerer=attendant.answer
-        ) as begun:
+        async with app.start_run(surface.machine(), order, surface.environment, people) as begun:
             attendant.run = begun.run
             screen.show(_heading(begun))
-            with _on_signals(begun.run, attendant.interrupt), keyboard(sys.stdin.fileno(), attendant.heard):
+            with (
+                _on_signals(begun, attendant.interrupt),
+                keyboard(sys.stdin.fileno(), attendant.heard) as keys,
+            ):
+                editor = Editor(surface.environment, app.drafts_folder(surface.machine()))
+                attendant.door = Door(Desk(begun.journal), editor, keys, screen)
+                waiting = await begun.journal.asks(session=begun.run.session.id)
+                attendant.put(row.opened for row in waiting if is_for_desk(row.opened))
                 result = await _followed(begun.run, attendant.watch, lambda ended: _close(screen, ended))
     finally:
         screen.close()
@@ -90,7 +97,7 @@ async def _unattended(surface: Surface, order: Order) -> ExitCode:
         else:
             for line in _heading(begun):
                 surface.note(line)
-        with _on_signals(begun.run, lambda: begun.run.cancel("Ctrl-C")):
+        with _on_signals(begun, lambda: begun.run.cancel("Ctrl-C")):
             result = await _followed(begun.run, show, lambda ended: _finish(surface, ended))
     return _code(result)
 
@@ -128,6 +135,9 @@ def _heading(begun: Running) -> list[str]:
 
 
 def _print_answer(surface: Surface, result: RunResult) -> None:
+    if result.end_reason is EndReason.WAITING and result.is_left:
+        # What was said last is no answer: the run is not over.
+        return
     if result.text:
         surface.write_text(f"{result.text}\n")
     elif result.output is not None:
@@ -137,7 +147,7 @@ def _print_answer(surface: Surface, result: RunResult) -> None:
 
 
 def _code(result: RunResult) -> ExitCode:
-    if result.end_reason in _ANSWERS:
+    if result.end_reason in ANSWERS:
         return ExitCode.OK
     if result.end_reason is EndReason.CANCELLED:
         return ExitCode.INTERRUPTED
@@ -145,21 +155,29 @@ def _code(result: RunResult) -> ExitCode:
 
 
 @contextlib.contextmanager
-def _on_signals(run: Run, interrupt: Callable[[], object]) -> Iterator[None]:
+def _on_signals(begun: Running, interrupt: Callable[[], object]) -> Iterator[None]:
     """Call ``interrupt`` for every Ctrl-C as long as the block lasts, instead of tearing the loop down.
 
     Told to end by another program, or because the terminal was closed, the run is cancelled: what it started ends
-    with it. Where a signal is ignored (``nohup``) it stays so.
+    with it. One of a blueprint is left open instead: somebody may answer it tomorrow. Where a signal is ignored
+    (``nohup``) it stays so.
     """
     loop = asyncio.get_running_loop()
     heard = [signal.SIGINT]
     loop.add_signal_handler(signal.SIGINT, interrupt)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            loop.add_signal_handler(number, partial(run.cancel, number.name, by=Actor(ActorKind.HOST, "signal")))
+            loop.add_signal_handler(number, partial(_told_to_end, begun, number.name))
             heard.append(number)
     try:
         yield
     finally:
         for number in heard:
             loop.remove_signal_handler(number)
+
+
+def _told_to_end(begun: Running, why: str) -> None:
+    if begun.blueprint is None:
+        begun.run.cancel(why, by=Actor(ActorKind.HOST, "signal"))
+    else:
+        begun.run.park()

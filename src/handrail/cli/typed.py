@@ -15,6 +15,7 @@ HELP = (
     "/interrupt TEXT   stop what it does now, and do TEXT instead; without TEXT the run ends",
     "/stop WHY     end at the next boundary; what runs is finished",
     "/cancel WHY   end now",
+    "/leave        leave it here; it stays open, and `handrail resume` goes on with it",
     "asked about a call:  y  yes    a  yes, and for the same call until the run ends    n WHY  no",
     "                     a N  yes, and for all that N stands for    e JSON  yes, with these arguments instead",
     "                     /steer TEXT  say something else first",
@@ -52,6 +53,10 @@ class CancelRun(Struct, frozen=True):
     reason: str | None
 
 
+class Leave(Struct, frozen=True):
+    """Stop driving the run here, which stays open."""
+
+
 class Yes(Struct, frozen=True):
     """The call may run; ``holds`` until the run ends too: for the same call, or for what was offered as ``offer``."""
 
@@ -84,7 +89,7 @@ class Unclear(Struct, frozen=True):
     told: tuple[str, ...]
 
 
-Command: TypeAlias = Steer | Later | Interrupt | StopRun | CancelRun | Unclear
+Command: TypeAlias = Steer | Later | Interrupt | StopRun | CancelRun | Leave | Unclear
 Reply: TypeAlias = Yes | No | Edited
 
 
@@ -106,6 +111,8 @@ def parse_command(line: str) -> Command:
             return StopRun(rest or None)
         case "cancel":
             return CancelRun(rest or None)
+        case "leave" if not rest:
+            return Leave()
         case _:
             return Unclear(HELP)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 import click
 
 from handrail import app
-from handrail.cli.options import shared_options
+from handrail.cli.options import database_option, shared_options
 from handrail.cli.surface import Surface
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -33,6 +33,12 @@ def _bound(name: str, kind: Any, help: str) -> Callable[[Function], Function]:
 @click.option(
     "--session", "session", metavar="SESSION", help="Go on with this session of Handrail; without TASK with its run."
 )
+@click.option(
+    "--blueprint", metavar="NAME|FILE", help="Run TASK in the stages of this blueprint; see `handrail blueprint list`."
+)
+@click.option("--anew", "is_anew", is_flag=True, help="With --session: end its open run and begin its task anew.")
+@click.option("--detach", "is_detached", is_flag=True, help="Run in the background and print the id of the run.")
+@database_option
 @click.option("--from", "source", metavar="SESSION", help="Begin with a copy of this session, of any harness.")
 @click.option(
     "--strategy",
@@ -82,6 +88,10 @@ def COMMAND(
     model: str | None,
     base_url: str | None,
     session: str | None,
+    blueprint: str | None,
+    is_anew: bool,
+    is_detached: bool,
+    database: str | None,
     source: str | None,
     strategies: tuple[str, ...],
     compact_at: int | None,
@@ -102,7 +112,12 @@ def COMMAND(
     result.
 
     What happens is written as it happens to a session of its own, which every other command reads. --session goes on
-    with it, also after a crash. TASK may be /NAME and words, for the prompt template of that name.
+    with it, also after a crash, with the model and the permissions it began with. TASK may be /NAME and words, for the
+    prompt template of that name.
+
+    With --blueprint the run goes through stages, and asks you at their points: by number or word, with what you say
+    after it as a comment; /edit opens the document in your editor. Where nobody is there, the run is left open and ends
+    with 7: `handrail asks` shows what it waits for, `handrail answer` answers, `handrail resume` goes on.
 
     Ends with 0 when there is an answer, 6 when the run ended without one, 7 when it waits for one.
     """
@@ -112,6 +127,8 @@ def COMMAND(
 
     if session is not None and source is not None:
         raise click.UsageError("--session goes on with a session and --from begins another: give one of them")
+    if is_anew and (session is None or task):
+        raise click.UsageError("--anew begins the task of --session again: give that, and no TASK")
     order = app.Order(
         task=task,
         model=model,
@@ -119,6 +136,10 @@ def COMMAND(
         workspace=surface.folder(),
         session=session,
         source=source,
+        blueprint=blueprint,
+        is_anew=is_anew,
+        is_detached=is_detached,
+        database=database,
         bounds=Limits(**bounds),
         strategies=strategies,
         compact_at=compact_at,
@@ -130,6 +151,13 @@ def COMMAND(
         is_trusted=trust,
         is_by_person=has_person(),
     )
+    if is_detached:
+        from handrail.cli.views.runs import finish_detached, render_detached
+
+        begun = app.detach(order, surface.environment, surface.roots)
+        surface.emit(begun, render_detached)
+        finish_detached(begun, surface)
+        return
     code = run(surface, order)
     if code:
         raise click.exceptions.Exit(code)

@@ -15,23 +15,32 @@ from handrail.cli.formats import count
 from handrail.cli.surface import Surface
 from handrail.journal import events as ev
 from handrail.journal.refusals import refusal_of
-from handrail.journal.vocabulary import Actor, ActorKind, AskKind, Choice
+from handrail.journal.vocabulary import Actor, ActorKind, AskKind, Choice, EndReason
 from handrail.models.port import Restarted
+from handrail.runs.asks.offers import offers_of
 from handrail.transcripts.calls import render_call
 from handrail.transcripts.model import Block, Json, Message, Refusal, ToolUse
 
 _BODY_CHARS = 300
 _LOOKED_AT_CHARS = 20 * _BODY_CHARS
 
-LEAVE = "Leave it as it is (it may be changed from another terminal)"
+LEAVE = "Leave it as it is (/edit opens it in your editor)"
 """What a person at the keyboard of a run can say to a document they may change."""
 
 
-class RunLines:
-    """Renders what happens, in order; calls are called by name where only their id is known."""
+ANSWERS = frozenset({EndReason.ANSWERED, EndReason.TOOL_FINISHED, EndReason.STRATEGY_FINISH})
+"""The ends of a run that has an answer."""
 
-    def __init__(self, surface: Surface) -> None:
+
+class RunLines:
+    """Renders what happens, in order; calls are called by name where only their id is known.
+
+    ``names_asks``: questions are shown too, with their ids, for whoever answers from elsewhere.
+    """
+
+    def __init__(self, surface: Surface, *, names_asks: bool = False) -> None:
         self._surface = surface
+        self._names_asks = names_asks
         self._names: dict[str, str] = {}
         self._inputs: dict[str, tuple[str, str]] = {}
         self._asks: dict[str, ev.AskOpened] = {}
@@ -74,12 +83,31 @@ class RunLines:
                 yield self._bad(f"» not delivered, {one_line(body.why)}: {text}")
             case ev.AskOpened():
                 self._asks[body.ask] = body
-                if body.kind is AskKind.PAUSE:
+                if self._names_asks:
+                    yield self._person(f"? {one_line(body.prompt)}  (handrail answer {body.ask})")
+                elif body.kind is AskKind.PAUSE:
                     yield self._person(f"? {one_line(body.prompt)}")
             case ev.AskClosed():
                 yield from self._closed(body, event.by)
+            case ev.StageEntered() | ev.StageLeft() | ev.PointRouted() | ev.StageRepeated() | ev.EdgeAsked():
+                yield from self._stage(body)
             case _:
                 yield from self._decision(body)
+
+    def _stage(self, body: ev.Body) -> Iterator[str]:
+        match body:
+            case ev.StageEntered(stage=stage, visit=visit):
+                again = f", visit {visit}" if visit > 1 else ""
+                yield self._surface.style(f"── {one_line(stage)}{again} ──", bold=True)
+            case ev.StageLeft():
+                to = "the end" if body.to is None else one_line(body.to)
+                yield self._dim(f"{one_line(body.stage)} → {to} ({one_line(body.edge)}){_because(body.reason)}")
+            case ev.PointRouted():
+                yield self._dim(f"{one_line(body.point)}: {body.route.value}{_because(body.why)}")
+            case ev.StageRepeated():
+                yield self._dim(f"{one_line(body.stage)} again{_because(body.why)}")
+            case ev.EdgeAsked():
+                yield self._dim(f"{one_line(body.stage)}: the model is asked which stage is next")
 
     def _decision(self, body: ev.Body) -> Iterator[str]:
         match body:
@@ -94,6 +122,9 @@ class RunLines:
                 yield self._person(f"» {words[type(body)]}{f': {one_line(body.reason)}' if body.reason else ''}")
             case ev.ModelFailed(is_interrupted=False):
                 yield self._bad(f"the model gave no answer: {one_line(body.error)}")
+            case ev.PauseRequested() | ev.ResumeRequested():
+                word = "paused" if isinstance(body, ev.PauseRequested) else "resumed"
+                yield self._person(f"» {word}{_because(body.reason)}")
             case ev.Compacted():
                 yield self._dim("the conversation was compacted")
             case ev.EntryRefused():
@@ -126,8 +157,10 @@ class RunLines:
             yield self._refused(self._name(opened.call or ""), refusal)
         elif body.is_allowed:
             yield self._person(f"» allowed{_because(body.comment)}")
-        elif body.words or body.choice:
-            yield self._person(f"» answered: {one_line(body.choice or body.words or '')}")
+        elif body.words or body.choice or body.after is not None:
+            changed = "" if body.after is None or body.after == body.before else ", with changes"
+            said = one_line(body.choice or body.words or "the document")
+            yield self._person(f"» answered: {said}{changed}{_because(body.comment)}")
         else:
             yield self._person(f"» {body.outcome.value.replace('_', ' ')}{_because(body.comment)}")
 
@@ -193,7 +226,17 @@ def render_end(result: RunResult) -> list[str]:
     used = f", {tokens:,} tokens" if tokens else ""
     cost = f", ${result.cost:.4f}" if result.cost else ""
     reason = result.end_reason.value.replace("_", " ")
-    return [f"{reason}{_because(result.detail)}  ({figures}{used}{cost})", f"session {result.session.id}"]
+    end = [f"{reason}{_because(result.detail)}  ({figures}{used}{cost})", f"session {result.session.id}"]
+    return [*end, *_left(result)] if result.waits_for or result.is_left else end
+
+
+def _left(result: RunResult) -> Iterator[str]:
+    """What a run that was left open waits for, and how it goes on."""
+    for opened in result.waits_for:
+        words = ", ".join(f"{offer.number} {one_line(offer.word)}" for offer in offers_of(opened))
+        yield f"? {one_line(opened.prompt)}{f'  ({words})' if words else ''}"
+        yield f"    handrail answer {opened.ask}{'' if words else ' WORDS'}"
+    yield f"it goes on with `handrail resume {result.session.id}`"
 
 
 def _because(text: str | None) -> str:

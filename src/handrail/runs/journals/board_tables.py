@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from handrail.journal.board import (
     AmbiguousAsk,
@@ -244,3 +244,21 @@ def write_run(transaction: Transaction, number: int, row: RunRow) -> None:
 def listed_status(row: RunRow) -> str | None:
     """The status a run is listed under; None for a session in which nothing was run."""
     return row.status if row.run else None
+
+
+class Left(NamedTuple):
+    """A session whose run is not over: its last event, and its last inbox entry, by number."""
+
+    session: str
+    root: str
+    seq: int
+    entries: int
+
+
+def list_left(transaction: Transaction) -> tuple[Left, ...]:
+    """The sessions whose run is not over, in the order they began."""
+    found = transaction.run(
+        """SELECT session, root, seq, entries FROM sessions
+        WHERE status IN ('running', 'waiting', 'paused') ORDER BY number"""
+    )
+    return tuple(Left(*row) for row in found)

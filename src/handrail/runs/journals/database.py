@@ -76,6 +76,10 @@ class Database(Protocol):
         """
         ...
 
+    def mark(self) -> int | None:
+        """A number that is another one once somebody else has committed anything; None where that is not known."""
+        ...
+
     def close(self) -> None:
         """Let go of the database; it is opened again when it is used."""
         ...

@@ -15,6 +15,7 @@ from handrail.journal.port import Entry, Posted, check_numbers
 from handrail.journal.vocabulary import Actor, AskKind
 from handrail.journal.wire import encode_event
 from handrail.runs.journals import board_tables, outbox, transactions
+from handrail.runs.journals.board_tables import Left
 from handrail.runs.journals.database import Database, Transaction, Value
 from handrail.runs.journals.outbox import News
 from handrail.runs.journals.uncut import uncut
@@ -121,6 +122,16 @@ class SqlJournal:
     async def rebuild_board(self) -> None:
         """Make every row of the board anew from the events."""
         await self._write(board_tables.rebuild)
+
+    # For those who carry runs
+
+    async def mark(self) -> int | None:
+        """A number that is another one once another journal has changed anything; None where that is not known."""
+        return await self._in_thread(self.database.mark)
+
+    async def left(self) -> tuple[Left, ...]:
+        """Every session whose run is not over, and how far it is, in the order they began."""
+        return await self._read(board_tables.list_left)
 
     # The outbox
 

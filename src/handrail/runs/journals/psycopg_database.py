@@ -124,6 +124,9 @@ class PsycopgDatabase:
     def at_once(self, work: Callable[[_Transaction], Value], *, writes: bool) -> None:
         """Never: a server is always waited for."""
 
+    def mark(self) -> int | None:
+        return None
+
     def close(self) -> None:
         with self._lock:
             if self._pool is not None:

@@ -78,6 +78,11 @@ class SqliteDatabase:
         finally:
             self._quick_lock.release()
 
+    def mark(self) -> int | None:
+        with self._turn() as connection:
+            (version,) = connection.execute("PRAGMA data_version").fetchone()
+            return int(version)
+
     def close(self) -> None:
         with self._lock, self._quick_lock:
             for connection in (self._quick, self._connection):

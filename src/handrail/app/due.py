@@ -1,0 +1,45 @@
+"""Which runs that nobody drives have something to do, told from their journals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from handrail.journal.effects import WaitUntil
+from handrail.journal.events import RunStarted
+from handrail.journal.fold import fold
+from handrail.journal.port import Journal
+from handrail.journal.rounds import next_effects
+from handrail.runs.journals.board_tables import Left
+
+
+def by_tree(left: Iterable[Left]) -> Mapping[str, tuple[Left, ...]]:
+    """Sessions with those below them, by the session at the top: a run is carried with all that it started."""
+    trees: dict[str, list[Left]] = {}
+    for one in left:
+        trees.setdefault(one.root, []).append(one)
+    return {root: tuple(tree) for root, tree in trees.items()}
+
+
+async def is_due(journal: Journal, root: str, tree: Sequence[Left], now: datetime) -> bool:
+    """Whether the run of ``root`` has more to do than to wait for a person, and was begun by an order.
+
+    What a Python program runs is its own business: it holds no lock that would say that it is at it.
+    """
+    events = await journal.read(root)
+    starts = [event.body for event in events if isinstance(event.body, RunStarted)]
+    if not starts or starts[-1].order is None:
+        return False
+    state = fold(events)
+    is_at_work = state.run is not None and any(
+        not isinstance(effect, WaitUntil) or effect.overdue or effect.remind for effect in next_effects(state, now)
+    )
+    return is_at_work or await has_unread(journal, tree)
+
+
+async def has_unread(journal: Journal, tree: Sequence[Left]) -> bool:
+    """Whether anything stands in an inbox of ``tree`` that no driver has journalled yet."""
+    for one in tree:
+        if one.entries and await journal.inbox(one.session, fold(await journal.read(one.session)).inbox):
+            return True
+    return False

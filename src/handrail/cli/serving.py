@@ -1,0 +1,38 @@
+"""Serving in front of somebody: lines about what happens to runs, until a signal says that it is enough."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+from handrail import app
+from handrail.cli.cells import one_line
+from handrail.cli.surface import Surface
+
+
+def serve(surface: Surface, *, most: int, database: str | None) -> None:
+    """Serve until a signal comes; raises as ``Server.serve`` does."""
+
+    def tell(told: app.Served) -> None:
+        if surface.as_json:
+            surface.emit(told, lambda event, _: ())
+        else:
+            surface.note(_line(told))
+
+    asyncio.run(_serve(app.Server(surface.machine(), surface.environment, tell, most=most, database=database)))
+
+
+async def _serve(server: app.Server) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, server.stop)
+    await server.serve()
+
+
+def _line(told: app.Served) -> str:
+    if told.event == "ready":
+        return "carrying on runs that nobody drives; Ctrl-C ends"
+    reason = "" if told.reason is None or told.event == "waits" else f" {told.reason.value.replace('_', ' ')}"
+    detail = f": {one_line(told.detail)}" if told.detail else ""
+    return f"{told.session} {told.event}{reason}{detail}"
