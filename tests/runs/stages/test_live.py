@@ -23,7 +23,7 @@ from handrail.agents.options import RunOptions
 from handrail.agents.result import Session
 from handrail.agents.tools import built_in
 from handrail.journal import events as ev
-from handrail.journal.vocabulary import AskOutcome, EndReason
+from handrail.journal.vocabulary import Actor, ActorKind, AskOutcome, EndReason
 from handrail.models.scripted import Item, call
 from handrail.runs.asks.replies import Reply
 
@@ -256,3 +256,13 @@ def test_the_error_that_failed_the_last_stage_is_what_the_run_failed_of() -> Non
         return raised.value.__cause__
 
     assert "dead" == str(go(story()))
+
+
+def test_a_point_that_keeps_out_who_started_the_run_needs_to_know_who_that_is() -> None:
+    async def story() -> int:
+        play = Play(planned(point={"creator_may_answer": False}), ["plan"], by=Actor(ActorKind.PERSON))
+        with pytest.raises(ValueError, match="name"):
+            await play.start()
+        return len(await play.events())
+
+    assert 0 == go(story())

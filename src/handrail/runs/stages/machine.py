@@ -212,7 +212,11 @@ class StageMachine:
             step = Step(events=step.events, end=End(reason=EndReason.FAILED, detail=told))
             arriving = ()
         closing = () if step.end is None else closing_events(writer.state, step.end)
-        await writer.record_by(*step.events, *arriving, *((body, DRIVER) for body in closing))
+        said = (*step.events, *arriving, *((body, DRIVER) for body in closing))
+        if not said:
+            # Asked again about the very same state it would say the same, without an end.
+            raise RuntimeError(f"nothing follows the work of stage {effect.stage}")
+        await writer.record_by(*said)
 
     def _step(self, effect: Advance, writer: Writer) -> Step:
         if effect.stage is None:

@@ -68,14 +68,18 @@ def start_blueprint(
     with ``RunOptions(parks=True)`` the result comes back meanwhile. ``session`` is a conversation to go on with,
     ``permit`` decides about commands that regions begin with.
 
-    Raises ``ValueError`` for an empty task, ``BlueprintError`` for a blueprint with errors (see ``handrail blueprint
-    check``), and ``UnknownName`` for what a stage needs and nobody offers.
+    Raises ``ValueError`` for an empty task, and where a point keeps out a starter who has no name; ``BlueprintError``
+    for a blueprint with errors (see ``handrail blueprint check``); ``UnknownName`` for what a stage needs and nobody
+    offers.
     """
     check_blueprint(blueprint)
     options = _bounded(options or RunOptions(), blueprint.limits.limits())
     content = blocks_of(task, author_of(options.by), Via.PROMPT, options.by.name)
     if not content:
         raise ValueError("the task is empty")
+    points = [point for stage in blueprint.stages for point in stage.points]
+    if options.by.name is None and not all(point.creator_may_answer for point in points):
+        raise ValueError("a point keeps out who starts the run: name them in RunOptions(by=…)")
     machine = _machine(blueprint, agent, options, family, permit)
     first = machine.entry.agent
     named = first if first.name is not None else replace(first, name=blueprint.name)
