@@ -6,6 +6,7 @@ import asyncio
 
 from handrail import Agent, EndReason, RunOptions, RunResult, ScriptedModel, Session, call, tool
 from handrail.agents.approval import HOLD, PERSON
+from handrail.agents.ending import cancel_left
 from handrail.agents.spawn import spawn_tool
 from handrail.agents.tool import Tool
 from handrail.journal import events as ev
@@ -119,6 +120,19 @@ def test_cancelling_a_run_that_nobody_drives_ends_those_below_it_and_closes_thei
     assert [one.reason for one in ended if isinstance(one, ev.RunEnded)] == [EndReason.CANCELLED]
     assert still_open == 0
     assert world.changes == []
+
+
+# H 178
+def test_a_run_that_is_ended_without_anybody_to_drive_it_ends_those_below_it_too() -> None:
+    async def story() -> tuple[bool, int, list[str]]:
+        world = World()
+        await world.start()
+        await world.journal.post(ROOT, ev.CancelRequested("enough"), PERSON, "cancel")
+        is_ended = await cancel_left(Session(ROOT, world.journal))
+        rows = await world.journal.runs()
+        return is_ended, len(await world.journal.asks(root=ROOT)), [row.status for row in rows]
+
+    assert go(story()) == (True, 0, ["ended", "ended"])
 
 
 # H 177

@@ -16,7 +16,7 @@ from handrail.journal.vocabulary import DRIVER, AskOutcome, EndReason
 async def cancel_left(session: Session, clock: Clock | None = None) -> bool:
     """End the run of ``session`` as its inbox wishes; whether it wishes so and there was one, open or paused.
 
-    What else stands in the inbox is journalled as received before. The question of a run that a strategy paused is
+    What else stands in the inbox is journalled as received before, and agents below it end first. The question of a run that a strategy paused is
     withdrawn. Whoever drove the run, and was frozen, can write no more. Only to be called by one who holds the session.
     """
     writer = Writer(session.journal, session.id, clock or SystemClock())

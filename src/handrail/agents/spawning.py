@@ -132,6 +132,8 @@ class Spawner:
                 if place.run is not None and place.is_paused_from_above:
                     place.is_paused_from_above = False
                     place.run.resume(body.reason, by=ABOVE)
+                    # It has not heard it yet, and is about to.
+                    place.stand(False)
             self._moved.set()
 
     def _places(self) -> list[Place]:
@@ -196,10 +198,11 @@ class Spawner:
             work.purse.charge(standing.spent.tokens, standing.spent.cost)
         if standing.opening is None:
             return await result_of_ended(child, standing.spent, work.clock)
+        if standing.is_paused_from_above:
+            # Before it looks: paused, it would only stand there, and the run above it with it.
+            await child.journal.post(child.id, ev.ResumeRequested(), ABOVE, ids.new_uuid7(work.clock))
         begun = await self._start(job.worker, standing.opening, options, child, self._family(work, job, call, place))
         place.run = begun
-        if standing.is_paused_from_above:
-            begun.resume("the run that started it goes on", by=ABOVE)
         if self._is_parking:
             begun.park()
         return await self._outcome(begun)

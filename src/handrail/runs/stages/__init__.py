@@ -2,7 +2,8 @@
 
 * ``start_blueprint(blueprint, task, agent, options)`` gives a ``Run`` like any other; ``await run_blueprint(...)`` is
   the short form. ``agent`` is an ``Agent`` whose models and tools the stages pick from by name, or ``Assemble``: a
-  function from a stage of the blueprint to such an agent. Commands that regions begin with need ``permit``.
+  function from a stage of the blueprint to such an agent. Commands that regions begin with need ``permit``;
+  fan-outs to agents of the host or to other blueprints need ``workers``.
 * ``await resume_blueprint(session, agent, options)`` goes on with the open run, by the blueprint frozen in the journal;
   ``blueprint=`` makes sure it is the same one (``BlueprintChanged`` has the diff). ``restart_blueprint`` ends it and
   starts its task anew with another blueprint. ``frozen_blueprint`` is the one a run obeys.
@@ -22,3 +23,4 @@ from handrail.runs.stages.starting import restart_blueprint as restart_blueprint
 from handrail.runs.stages.starting import resume_blueprint as resume_blueprint
 from handrail.runs.stages.starting import run_blueprint as run_blueprint
 from handrail.runs.stages.starting import start_blueprint as start_blueprint
+from handrail.runs.stages.workers import Workers as Workers

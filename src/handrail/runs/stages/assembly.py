@@ -29,6 +29,10 @@ Assemble: TypeAlias = Callable[[Stage], Agent]
 are, and instructions that stand before its own."""
 
 
+HandOut: TypeAlias = Callable[[Stage], Tool | None]
+"""Gives the tool by which a stage hands its work to others; None where it does not."""
+
+
 class Parts(Struct, frozen=True, kw_only=True):
     """What a stage works with, whichever visit it is. ``own`` are its strategies, besides the run's."""
 
@@ -43,20 +47,26 @@ class Parts(Struct, frozen=True, kw_only=True):
         return enlisted((*self.options.strategies, *self.own, *more))
 
 
-def parts_of(blueprint: Blueprint, stage: Stage, given: Agent, options: RunOptions) -> Parts:
+def parts_of(
+    blueprint: Blueprint, stage: Stage, given: Agent, options: RunOptions, hand_out: Tool | None = None
+) -> Parts:
     """What ``stage`` works with; ``UnknownName`` for a model, tool or strategy that the host does not offer,
     and ``ValueError`` for two tools of one name.
+
+    ``hand_out`` is the tool by which it hands its work to others.
     """
     model, *fallbacks = _models(blueprint, stage, given)
     output = None if stage.output is None else output_by_schema(stage.output.json_schema)
     own: list[StrategyLike] = list(stage.strategies)
     if output is not None:
         own.append(RequireTool(ANSWER))
+    if stage.fan_out is not None and hand_out is not None:
+        own.insert(0, RequireTool(hand_out.name, times=stage.fan_out.max_attempts))
     enlisted(own)
     agent = replace(
         given,
         model=model,
-        tools=_tools(stage, given.toolbox, may_ask=_may_ask(blueprint, stage, options)),
+        tools=_tools(stage, _with(given.toolbox, hand_out), hand_out, may_ask=_may_ask(blueprint, stage, options)),
         instructions="\n\n".join(part for part in (given.instructions, stage.instructions) if part),
     )
     by_name((*agent.toolbox, *(() if output is None else (output.tool,))))
@@ -89,14 +99,20 @@ def _may_ask(blueprint: Blueprint, stage: Stage, options: RunOptions) -> bool:
     return not options.is_unattended or blueprint.unattended_of(stage).questions == "hold"
 
 
-def _tools(stage: Stage, offered: Sequence[Tool], *, may_ask: bool) -> tuple[Tool, ...]:
-    """The tools the stage names. Where nobody answers, one that asks is there by its own name only, by no pattern."""
+def _with(offered: Sequence[Tool], own: Tool | None) -> tuple[Tool, ...]:
+    """``offered``, with the stage's own tool in the place of any other of that name."""
+    return tuple(offered) if own is None else (*(tool for tool in offered if tool.name != own.name), own)
+
+
+def _tools(stage: Stage, offered: Sequence[Tool], own: Tool | None, *, may_ask: bool) -> tuple[Tool, ...]:
+    """The tools the stage names, and its ``own``. Where nobody answers, one that asks is there by its name only."""
     names = [tool.name for tool in offered]
     for wanted in stage.tools:
         if not is_glob(wanted) and wanted not in names:
             raise UnknownName(f"stage {stage.name!r} needs the tool {wanted!r}", hint=f"there are: {', '.join(names)}")
     meant = [name for name in names if may_ask or name not in _ASKING or name in stage.tools]
-    return tuple(tool for tool in offered if tool.name in meant and any(matches(one, tool.name) for one in stage.tools))
+    named = [name for name in meant if any(matches(one, name) for one in stage.tools)]
+    return tuple(tool for tool in offered if tool is own or tool.name in named)
 
 
 def _options(blueprint: Blueprint, stage: Stage, options: RunOptions) -> RunOptions:

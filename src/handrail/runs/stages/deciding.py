@@ -58,6 +58,10 @@ def _is_settled(scene: Scene, point: InteractionPoint) -> bool:
 
 def _owed(scene: Scene) -> Step | None:
     """The stage is sent round again for an output or a region it owes; None when it owes nothing."""
+    if scene.stage.fan_out is not None and not scene.visit.handed_out:
+        return left(scene, failed("the stage ended without handing its work out"))
+    if scene.stage.fan_out is not None and scene.stage.fan_out.on_failure == "fail" and scene.visit.undone:
+        return left(scene, failed(f"items were not done: {', '.join(scene.visit.undone)}"))
     if scene.stage.output is not None and not scene.visit.has_output:
         return left(scene, failed("the stage ended without its output"))
     presented_by_points = {point.document_region for point in scene.stage.points}

@@ -36,7 +36,7 @@ from handrail.runs.regions.seeding import Ground, Permit, SeedFailed
 from handrail.runs.regions.shelf import Shelf
 from handrail.runs.regions.size import Size, calibrated
 from handrail.runs.regions.view import overfull, view_of
-from handrail.runs.stages.assembly import Assemble, Parts, parts_of
+from handrail.runs.stages.assembly import Assemble, HandOut, Parts, parts_of
 from handrail.runs.stages.deciding import decide
 from handrail.runs.stages.entering import entering, fetched
 from handrail.runs.stages.leaving import is_available
@@ -49,8 +49,9 @@ from handrail.transcripts.model import Taint
 class StageMachine:
     """Fulfils ``agents.staging.Stages`` for a run of ``blueprint``.
 
-    ``assemble`` gives what a stage may use. ``permit`` decides about commands that regions begin with (None: none
-    may run). Raises ``UnknownName`` for what a stage needs and nobody offers, before anything is started.
+    ``assemble`` gives what a stage may use, ``hand_out`` the tool by which one that fans out does so. ``permit``
+    decides about commands that regions begin with (None: none may run). Raises ``UnknownName`` for what a stage needs
+    and nobody offers, before anything is started.
     """
 
     def __init__(
@@ -61,13 +62,17 @@ class StageMachine:
         *,
         permit: Permit | None = None,
         origin: tuple[str, ...] = (),
+        hand_out: HandOut = lambda stage: None,
     ) -> None:
         self.blueprint = blueprint
         self.progress = Progress()
         self._options = options
         self._permit = permit
         self._origin = origin
-        self._parts = {stage.name: parts_of(blueprint, stage, assemble(stage), options) for stage in blueprint.stages}
+        self._parts = {
+            stage.name: parts_of(blueprint, stage, assemble(stage), options, hand_out(stage))
+            for stage in blueprint.stages
+        }
         self._enlisted: dict[tuple[str, int], tuple[Enlisted, ...]] = {}
         self._sent_bytes = 0
         self._size = Size()

@@ -17,6 +17,7 @@ from handrail.blueprints.edges import SeenResult
 from handrail.blueprints.predicates import text_of as json_text
 from handrail.journal import events as ev
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind, Choice, RegionEntry, Route
+from handrail.runs.fan_out.tool import FAN_OUT, failed_items
 from handrail.runs.regions.contents import text_of
 from handrail.runs.stages.measuring import STUCK, edited_file
 from handrail.runs.stages.records import HandEdit, PointRecord, VisitRecord
@@ -109,6 +110,7 @@ class Progress:
             visit.before = (edited and edited.text) or visit.answer or visit.before
             visit.answer, visit.output, visit.has_output = "", None, False
             visit.choosing = visit.choice = visit.goto = None
+            visit.handed_out, visit.undone = False, ()
             visit.edited.clear()
             if is_whole:
                 visit.written.clear()
@@ -162,6 +164,8 @@ class Progress:
             file = edited_file(call)
             if file is not None and is_good:
                 visit.file_edits[file] += 1
+        if call is not None and call_name(call) == FAN_OUT and is_good:
+            visit.handed_out, visit.undone = True, failed_items(body.details)
         if body.output is not None and is_good:
             visit.output, visit.has_output = body.output, True
 

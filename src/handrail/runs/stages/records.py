@@ -47,7 +47,8 @@ class VisitRecord(Struct, kw_only=True):
     ``answer`` is the last text of the present stretch of work, ``edited`` what a person made of a document since, by
     its region (``""``: of no region), ``written`` the regions that tools wrote in this stretch; ``before`` is what
     the stretch before it came to. ``output`` is the typed output. ``choosing`` is the edge that was asked for and
-    ``choice`` what the model answered to that.
+    ``choice`` what the model answered to that. ``handed_out`` says that its work was split in this stretch, and
+    ``undone`` are the items that nobody did.
     """
 
     stage: str
@@ -69,6 +70,8 @@ class VisitRecord(Struct, kw_only=True):
     is_stuck: bool = False
     choosing: ev.EdgeAsked | None = None
     choice: str | None = None
+    handed_out: bool = False
+    undone: tuple[str, ...] = ()
 
     def point(self, name: str) -> PointRecord:
         """The record of the point called ``name``."""

@@ -13,6 +13,7 @@ from handrail.agents.content import Content, blocks_of
 from handrail.agents.launch import launch
 from handrail.agents.opening import NotStartable, Prompt, Resume
 from handrail.agents.options import RunOptions
+from handrail.agents.orphans import end_agents
 from handrail.agents.result import RunResult, Session
 from handrail.agents.run import Run
 from handrail.agents.work import Family
@@ -28,11 +29,13 @@ from handrail.journal.effects import End
 from handrail.journal.ends import closing_events
 from handrail.journal.fold import fold
 from handrail.journal.refusals import author_of
-from handrail.journal.vocabulary import DRIVER, EndReason, Limits
+from handrail.journal.vocabulary import EndReason
 from handrail.runs.regions.seeding import Permit
 from handrail.runs.stages.assembly import Assemble
+from handrail.runs.stages.bounding import bounded
 from handrail.runs.stages.machine import StageMachine
 from handrail.runs.stages.progress import progress_of
+from handrail.runs.stages.workers import Setting, Workers, machine_of
 from handrail.transcripts.model import Block, Via
 
 
@@ -59,6 +62,7 @@ def start_blueprint(
     session: Session | None = None,
     family: Family | None = None,
     permit: Permit | None = None,
+    workers: Workers | None = None,
 ) -> Run:
     """Start a run of ``blueprint`` with ``task`` in the running loop and return its handle.
 
@@ -66,21 +70,22 @@ def start_blueprint(
     tools, and instructions that stand before a stage's own; or it is a function that gives that for each stage. The
     bounds of ``options`` and those of the blueprint hold both. Points wait for an answer through the journal's inbox;
     with ``RunOptions(parks=True)`` the result comes back meanwhile. ``session`` is a conversation to go on with,
-    ``permit`` decides about commands that regions begin with.
+    ``permit`` decides about commands that regions begin with, ``workers`` are those that fan-outs may hand work to
+    besides stages.
 
     Raises ``ValueError`` for an empty task, and where a point keeps out a starter who has no name; ``BlueprintError``
     for a blueprint with errors (see ``handrail blueprint check``); ``UnknownName`` for what a stage needs and nobody
     offers.
     """
     check_blueprint(blueprint)
-    options = _bounded(options or RunOptions(), blueprint.limits.limits())
+    options = bounded(options or RunOptions(), blueprint.limits.limits())
     content = blocks_of(task, author_of(options.by), Via.PROMPT, options.by.name)
     if not content:
         raise ValueError("the task is empty")
     points = [point for stage in blueprint.stages for point in stage.points]
     if options.by.name is None and not all(point.creator_may_answer for point in points):
         raise ValueError("a point keeps out who starts the run: name them in RunOptions(by=…)")
-    machine = _machine(blueprint, agent, options, family, permit)
+    machine = _machine(blueprint, agent, options, family, permit, workers)
     first = machine.entry.agent
     named = first if first.name is not None else replace(first, name=blueprint.name)
     return launch(
@@ -115,6 +120,7 @@ async def resume_blueprint(
     blueprint: Blueprint | None = None,
     family: Family | None = None,
     permit: Permit | None = None,
+    workers: Workers | None = None,
 ) -> Run:
     """Go on with the open run of ``session``, by the blueprint that is frozen in its journal.
 
@@ -124,8 +130,8 @@ async def resume_blueprint(
     frozen = await frozen_blueprint(session)
     if blueprint is not None and digest_of(blueprint) != digest_of(frozen):
         raise BlueprintChanged(frozen.name, difference(frozen, blueprint))
-    options = _bounded(options or RunOptions(), frozen.limits.limits())
-    machine = _machine(frozen, agent, options, family, permit)
+    options = bounded(options or RunOptions(), frozen.limits.limits())
+    machine = _machine(frozen, agent, options, family, permit, workers)
     own = replace(options, strategies=())
     return launch(machine.entry.agent, Resume(), own, session=session, family=family, stages=machine)
 
@@ -151,6 +157,7 @@ async def restart_blueprint(
     *,
     clock: Clock | None = None,
     permit: Permit | None = None,
+    workers: Workers | None = None,
 ) -> Run:
     """End the open run of ``session``, cancelled, and start its task anew with ``blueprint``, in a session of its own.
 
@@ -159,10 +166,10 @@ async def restart_blueprint(
     clock = clock or SystemClock()
     # What could not be started must not end what runs.
     check_blueprint(blueprint)
-    _machine(blueprint, agent, options or RunOptions(), None, permit)
+    _machine(blueprint, agent, options or RunOptions(), None, permit, workers)
     task = await _ended_for_restart(session, clock)
     fresh = Session(ids.new_uuid7(clock), session.journal)
-    return start_blueprint(blueprint, task, agent, options, session=fresh, permit=permit)
+    return start_blueprint(blueprint, task, agent, options, session=fresh, permit=permit, workers=workers)
 
 
 async def _ended_for_restart(session: Session, clock: Clock) -> list[Block]:
@@ -170,12 +177,12 @@ async def _ended_for_restart(session: Session, clock: Clock) -> list[Block]:
     await frozen_blueprint(session)
     writer = Writer(session.journal, session.id, clock)
     await writer.open()
-    state = writer.state
     events = await session.journal.read(session.id)
     tasks = [event.body.content for event in events if isinstance(event.body, ev.PromptGiven)]
-    took = ev.DriverTookOver(max(writer.epoch, state.epoch + 1))
+    await writer.record(ev.DriverTookOver(max(writer.epoch, writer.state.epoch + 1)))
+    await end_agents(writer)
     end = End(reason=EndReason.CANCELLED, detail="it is started anew with another blueprint")
-    await writer.record_by((took, DRIVER), *((body, DRIVER) for body in closing_events(state, end)))
+    await writer.record(*closing_events(writer.state, end))
     return list(tasks[-1])
 
 
@@ -190,17 +197,13 @@ def difference(old: Blueprint, new: Blueprint) -> str:
 
 
 def _machine(
-    blueprint: Blueprint, agent: Agent | Assemble, options: RunOptions, family: Family | None, permit: Permit | None
+    blueprint: Blueprint,
+    agent: Agent | Assemble,
+    options: RunOptions,
+    family: Family | None,
+    permit: Permit | None,
+    workers: Workers | None,
 ) -> StageMachine:
     assemble: Assemble = (lambda stage: agent) if isinstance(agent, Agent) else agent
-    return StageMachine(blueprint, assemble, options, permit=permit, origin=() if family is None else family.origin)
-
-
-def _bounded(options: RunOptions, limits: Limits) -> RunOptions:
-    """``options`` within ``limits``: of two bounds the tighter holds."""
-    given = {name: (getattr(options, name), getattr(limits, name)) for name in _BOUNDS}
-    tighter = {name: min((one for one in pair if one is not None), default=None) for name, pair in given.items()}
-    return replace(options, **tighter)
-
-
-_BOUNDS = tuple(name for name in Limits.__struct_fields__ if name.startswith("max_") and name != "max_injections")
+    setting = Setting(assemble=assemble, options=options, permit=permit, workers=workers or Workers())
+    return machine_of(blueprint, setting, () if family is None else family.origin)
