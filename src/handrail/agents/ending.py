@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from handrail.agents.orphans import end_agents
 from handrail.agents.result import Session
 from handrail.agents.writer import Writer
 from handrail.clock import Clock, SystemClock
@@ -16,8 +17,9 @@ from handrail.journal.vocabulary import DRIVER, AskOutcome, EndReason
 async def cancel_left(session: Session, clock: Clock | None = None) -> bool:
     """End the run of ``session`` as its inbox wishes; whether it wishes so and there was one, open or paused.
 
-    What else stands in the inbox is journalled as received before, and agents below it end first. The question of a run that a strategy paused is
-    withdrawn. Whoever drove the run, and was frozen, can write no more. Only to be called by one who holds the session.
+    What else stands in the inbox is journalled as received before, and agents below it end first. The question of a
+    run that a strategy paused is withdrawn. Whoever drove the run, and was frozen, can write no more. Only to be
+    called by one who holds the session.
     """
     writer = Writer(session.journal, session.id, clock or SystemClock())
     await writer.open()
@@ -31,6 +33,7 @@ async def cancel_left(session: Session, clock: Clock | None = None) -> bool:
     for entry in entries:
         body = _received(writer.state, entry)
         await writer.record_entry(entry, lambda body=body: (body,))  # type: ignore[misc]
+    await end_agents(writer)
     closing = closing_events(writer.state, End(reason=EndReason.CANCELLED, detail=wish.reason))
     left = () if writer.state.run is not None else writer.state.asks
     withdrawn = tuple(ev.AskClosed(ask=ask.ask, outcome=AskOutcome.WITHDRAWN, comment=wish.reason) for ask in left)
