@@ -308,6 +308,35 @@ def test_140_a_run_that_dies_at_any_append_loses_no_answer_and_doubles_none() ->
             assert whole == list(lived(at, is_written=is_written)[1:]), (at, is_written)
 
 
+def test_what_ran_before_a_point_is_not_run_again_by_any_answer_or_restart() -> None:
+    # Rows A13 150 and 151 of the users' reports.
+    sent: list[str] = []
+
+    @tool
+    async def send(to: str) -> str:
+        """Send a letter. to: whom"""
+        sent.append(to)
+        return "sent"
+
+    async def story() -> tuple[str, EndReason | None]:
+        plan = stage("plan", points=[POINT], tools=["send"])
+        play = Play(blueprint(plan), [call("send", to="ann"), "plan", "plan B"], tools=[send])
+        await play.start()
+        status = (await play.journal.run("s1")).status
+        for option in ("edit", "revise", "approve"):
+            await play.resume()
+            await play.desk.answer((await play.ask()).ask, Reply(option=option, edited=_edited(option)), by=ANN)
+            await play.resume()
+        return status, play.ended
+
+    assert ("waiting", ANSWERED) == go(story())
+    assert ["ann"] == sent
+
+
+def _edited(option: str) -> str | None:
+    return "by hand" if option == "edit" else None
+
+
 # The frozen blueprint ----------------------------------------------------------------------------------------
 
 
