@@ -238,7 +238,8 @@ class HarnessInfo(Struct, frozen=True, kw_only=True):
     is never guessed. ``gather`` is given the path and the bytes of a session's own file and adds what belongs to it
     on disk (files of sub-agents); without it a session is that one file. ``extend`` is what ``parse`` would give for
     a session of one file that grew by whole lines, without reading the old ones again. ``counting`` says how its
-    tokens are to be added up.
+    tokens are to be added up. ``instructions`` gives what the model was told before everything else, where a session
+    records it.
     """
 
     name: str
@@ -254,6 +255,7 @@ class HarnessInfo(Struct, frozen=True, kw_only=True):
     gather: Callable[[str, bytes], Parts | bytes] | None = None
     extend: Callable[[Transcript[Any], bytes], Transcript[Any]] | None = None
     counting: Counting = Counting()
+    instructions: Callable[[Transcript[Any]], str | None] | None = None
 
 
 def convert(session: Transcript[Common], codec: Codec[Native]) -> tuple[Transcript[Native], Loss]:

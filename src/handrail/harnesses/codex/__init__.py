@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from handrail.harnesses.codex.codec import CodexCodec
+from handrail.harnesses.codex.instructions import instructions
 from handrail.harnesses.codex.medic import CodexMedic
 from handrail.harnesses.codex.recognise import recognises
 from handrail.harnesses.codex.store import CodexStore, default_roots
@@ -33,4 +34,5 @@ HARNESS = HarnessInfo(
     medic=CodexMedic(),
     extend=_CODEC.extend,
     counting=Counting(input_holds_cache=True),
+    instructions=instructions,
 )

@@ -139,6 +139,11 @@ def _calls(body: Common, start: int, end: int) -> tuple[RecordedCall, ...]:
     return tuple(_recorded(use, results.get(use.id)) for use in uses)
 
 
+def calls_of(body: Common) -> tuple[RecordedCall, ...]:
+    """All calls of ``body``, in order."""
+    return _calls(body, 0, len(body))
+
+
 def _recorded(use: ToolUse, result: ToolResult | None) -> RecordedCall:
     name, input = render_call(use.call)
     if result is None or result.refusal is not None:

@@ -35,7 +35,8 @@ class ProbeRow(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     ``rule`` is the candidate in which the arms differ, ``words`` the digest of what it said then, ``riding`` the ids
     of all learned rules in the arm with it. ``convicted`` is the rule that bisection charged a regression to.
     ``judged`` marks a verdict that a model gave, ``approximate`` one of a session whose prompt or tools had to be
-    stood in for, ``held_out`` one whose moment the rule was not made from.
+    stood in for, ``held_out`` one whose moment the rule was not made from. ``calls`` counts those of each arm but the
+    ones that the person stepped in on.
     """
 
     moment: str

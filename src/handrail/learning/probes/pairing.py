@@ -12,6 +12,7 @@ from handrail.learning.probes.arms import ArmEnd, Judging, Setting, gone_through
 from handrail.learning.probes.bisection import charged
 from handrail.learning.probes.branching import Branch
 from handrail.learning.probes.ledger import Arm, ProbeRow
+from handrail.learning.probes.verdicts import work_of
 from handrail.learning.rules.block import Budget, block_of
 from handrail.learning.rules.model import Rule
 from handrail.models.port import Model
@@ -89,7 +90,7 @@ def _row(model: Model, probe: Probe, repeat: int, control: ArmEnd, treatment: Ar
         judged=control.judged or treatment.judged,
         approximate=probe.setting.approximate,
         held_out=probe.held_out,
-        calls=(len(without.calls), len(with_rule.calls)),
+        calls=(work_of(probe.branch, without), work_of(probe.branch, with_rule)),
         tokens=(without.tokens, with_rule.tokens),
         at=at,
     )

@@ -67,6 +67,15 @@ def finding_of(rule: Rule, standing: Standing, policy: Policy | None = None) -> 
     )
 
 
+def is_off_the_leash(rule: Rule, standing: Standing) -> bool:
+    """Whether a rule that went on trial without a measurement has one now: at more moments than it was charged with.
+
+    What could not be told, and its own convictions, are no such measurement.
+    """
+    tally = standing.tally
+    return rule.is_guarded and tally.discordant + tally.same > len(standing.convictions)
+
+
 def _judged(rule: Rule, standing: Standing, limits: Policy, better: float, worse: float) -> tuple[Move, Outcome, str]:
     tally = standing.tally
     counted = f"{tally.better} moments better, {tally.worse} worse, {tally.same} the same"
