@@ -8,10 +8,9 @@ others sent. ``ID.head`` is also the lock that every writer holds while it write
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -39,7 +38,9 @@ MAX_OPEN = 64
 """Of how many sessions a journal keeps the files open, two each; of others it opens them again when they are used."""
 
 _HEAD_BYTES = 42
-_SYNCED = (RunEnded, AskOpened, AskVoted, AskClosed)
+_CLOSED = -1
+"""In the place of a descriptor that is not there."""
+_SYNCED = frozenset({RunEnded, AskOpened, AskVoted, AskClosed})
 """What must outlive a power cut: what people were asked and answered, and ends. The rest outlives the process."""
 
 
@@ -48,9 +49,6 @@ class _Head(Struct, frozen=True):
 
     epoch: int
     committed: int
-
-    def spelled(self) -> bytes:
-        return b"%020d %020d\n" % (self.epoch, self.committed)
 
 
 class _Line(Struct, frozen=True):
@@ -61,7 +59,11 @@ class _Line(Struct, frozen=True):
 
 
 class _Files:
-    """The files of one session; every method but ``lock`` and ``close`` is called with the lock held."""
+    """The files of one session.
+
+    Inside a ``with`` its lock is held, ``head`` says what stands, and ``is_replaced`` whether the journal's name stands
+    for another file than was written, where nobody would see what is written. What says no other is used there only.
+    """
 
     def __init__(self, folder: Path, session: str) -> None:
         base = folder / check_id(session)
@@ -71,100 +73,123 @@ class _Files:
         self._inbox_name = str(self._inbox)
         files.make_private_folder(folder)
         self._head_name = str(base.with_name(base.name + HEAD))
-        self._head: int | None = None
-        self._log: int | None = None
+        self._lock = self._log = _CLOSED
         self._identity: tuple[int, int] | None = None
         self._log_size = 0
-        self._seen = _Head(0, -1)
+        self.is_replaced = False
+        self.head = self._said = _Head(0, 0)
+        self._spelled: bytes | None = None
+        self._read_up_to = -1
         self._seq = 0
         self._entries: list[Entry] = []
         self._inbox_size = 0
 
-    def close(self) -> None:
-        """Let go of the files; what was read of them is kept, and they are opened again when they are needed."""
-        for handle in (self._head, self._log):
-            if handle is not None:
-                os.close(handle)
-        self._head = self._log = None
-
-    def lock(self) -> None:
-        """Take the session's lock; waits for its turn."""
+    def __enter__(self) -> _Files:
+        """Take the session's lock, waiting for its turn, and look at what stands. ``StoreError`` where that fails."""
         import fcntl
 
-        fcntl.flock(self._opened_head(), fcntl.LOCK_EX)
-
-    def unlock(self) -> None:
-        import fcntl
-
-        fcntl.flock(self._opened_head(), fcntl.LOCK_UN)
-
-    def _opened_head(self) -> int:
-        if self._head is None:
-            self._head = os.open(self._head_name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.PRIVATE_FILE)
-        return self._head
-
-    def read_head(self) -> _Head:
-        """What the head says, held against what there is."""
-        spelled = os.pread(self._opened_head(), _HEAD_BYTES, 0)
         try:
-            epoch, committed = map(int, spelled.split())
-        except ValueError:
-            # A journal that came without its head (it was copied here): what is whole in it is committed.
-            self._log_size = _size(self.journal)
-            return _Head(0, _whole_bytes(self.journal))
-        self._log_size = _size(self.journal) if self._log is None else os.fstat(self._log).st_size
-        return _Head(epoch, committed if committed <= self._log_size else _whole_bytes(self.journal))
+            if self._lock < 0:
+                self._lock = os.open(self._head_name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.PRIVATE_FILE)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            try:
+                self._look()
+            except BaseException:
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
+                raise
+        except OSError as problem:
+            self._refuse(problem)
+            raise
+        return self
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        import fcntl
+
+        fcntl.flock(self._lock, fcntl.LOCK_UN)
+        if isinstance(problem, OSError):
+            self._refuse(problem)
+
+    def _refuse(self, problem: OSError) -> None:
+        """``StoreError`` for what the disk refused, unless ``problem`` is one already."""
+        if not isinstance(problem, StoreError):
+            what = f"journal {self.journal.stem} in {self.journal.parent}"
+            raise StoreError(f"{what}: {problem.strerror or problem}") from problem
+
+    def close(self) -> None:
+        """Let go of the files, which needs no lock; what was read is kept, and they are opened again when needed."""
+        for handle in (self._lock, self._log):
+            if handle >= 0:
+                os.close(handle)
+        self._lock = self._log = _CLOSED
+
+    def _look(self) -> None:
+        """What the head says, held against what there is."""
+        spelled = os.pread(self._lock, _HEAD_BYTES, 0)
+        try:
+            found = os.stat(self._journal_name)  # noqa: PTH116 - asked at every append
+        except FileNotFoundError:
+            self._log_size, self.is_replaced = 0, self._identity is not None
+        else:
+            self._log_size = found.st_size
+            self.is_replaced = self._identity is not None and self._identity != (found.st_dev, found.st_ino)
+        if spelled != self._spelled:
+            try:
+                epoch, committed = map(int, spelled.split())
+            except ValueError:
+                # A journal that came without its head (it was copied here): what is whole in it is committed.
+                self.head = _Head(0, _whole_bytes(self.journal))
+                return
+            self._spelled, self._said = spelled, _Head(epoch, committed)
+        said = self._said
+        self.head = said if said.committed <= self._log_size else _Head(said.epoch, _whole_bytes(self.journal))
 
     def write_head(self, head: _Head) -> None:
-        os.pwrite(self._opened_head(), head.spelled(), 0)
+        spelled = b"%020d %020d\n" % (head.epoch, head.committed)
+        os.pwrite(self._lock, spelled, 0)
+        self._spelled, self._said, self.head = spelled, head, head
 
-    def last_seq(self, head: _Head) -> int:
+    def last_seq(self) -> int:
         """The number of the last event, read anew only when somebody else has written."""
-        if head.committed != self._seen.committed:
-            events = self.read(head)
+        if self.head.committed != self._read_up_to:
+            events = self.read()
             self._seq = events[-1].seq if events else 0
-            self._seen = head
+            self._read_up_to = self.head.committed
         return self._seq
 
-    def read(self, head: _Head) -> list[Event]:
+    def read(self) -> list[Event]:
         """The committed events; ``BrokenJournal`` for a line that is none."""
-        data = b"" if head.committed == 0 else files.read_bytes(self.journal)[: head.committed]
+        committed = self.head.committed
+        data = b"" if committed == 0 else files.read_bytes(self.journal)[:committed]
         try:
             return [decode_event(data[start:end]) for start, end in jsonio.iter_lines(data)]
         except NotAnEvent as problem:
             raise BrokenJournal(f"{self.journal.name}: {problem}") from problem
 
-    def append(self, head: _Head, events: Sequence[Event], data: bytes) -> None:
-        """Write behind what is committed, then commit; ``StoreError`` when another file has taken its place."""
-        if self._identity is not None and self._is_replaced():
-            raise StoreError(
-                f"{self.journal} was replaced or removed while a run wrote to it", hint="go on with what is there now"
-            )
-        if self._log is None:
+    def append(self, events: Sequence[Event], data: bytes) -> None:
+        """Write behind what is committed, then commit."""
+        if self._log < 0:
             flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
             self._log = os.open(self.journal, flags, files.PRIVATE_FILE)
-            self._identity = _identity(os.fstat(self._log))
-        if self._log_size != head.committed:
-            os.ftruncate(self._log, head.committed)
-        _write_all(self._log, data, head.committed)
-        if any(isinstance(event.body, _SYNCED) for event in events):
-            os.fsync(self._log)
-        self._seen = _Head(head.epoch, head.committed + len(data))
-        self.write_head(self._seen)
+            opened = os.fstat(self._log)
+            self._identity = (opened.st_dev, opened.st_ino)
+        committed = self.head.committed
+        if self._log_size != committed:
+            os.ftruncate(self._log, committed)
+        _write_all(self._log, data, committed)
+        for event in events:
+            if type(event.body) in _SYNCED:
+                os.fsync(self._log)
+                break
+        self.write_head(_Head(self.head.epoch, committed + len(data)))
+        self._read_up_to = self.head.committed
         self._seq = events[-1].seq
 
     def reopen(self) -> None:
         """Let go of the journal's file, so that whatever stands in its place is read and written from now on."""
-        if self._log is not None:
+        if self._log >= 0:
             os.close(self._log)
-        self._log, self._identity, self._seen = None, None, _Head(0, -1)
-
-    def _is_replaced(self) -> bool:
-        """Whether the name stands for another file than was written, where nobody would see what is written."""
-        try:
-            return _identity(os.stat(self._journal_name)) != self._identity  # noqa: PTH116 - asked at every append
-        except FileNotFoundError:
-            return True
+        self._log, self._identity, self._read_up_to = _CLOSED, None, -1
+        self.is_replaced = False
 
     @property
     def has_post(self) -> bool:
@@ -216,6 +241,7 @@ class FileJournal(FoldedBoard):
         self._lock = threading.Lock()
         self._known: dict[str, _Files] = {}
         self._open: dict[str, _Files] = {}
+        self._latest: str | None = None
 
     def close(self) -> None:
         """Let go of all files; the journal opens them again when it is used."""
@@ -224,43 +250,47 @@ class FileJournal(FoldedBoard):
                 opened.close()
             self._open.clear()
             self._known.clear()
+            self._latest = None
 
     async def append(self, session: str, expected_seq: int, epoch: int, events: Sequence[Event]) -> None:
         check_numbers(expected_seq, events)
-        data = b"".join(encode_event(event) + b"\n" for event in events)
-        with self._held(session) as (kept, head):
-            if epoch != head.epoch:
-                raise StaleEpoch(f"session {session} is driven under epoch {head.epoch}, not {epoch}")
-            last = kept.last_seq(head)
+        data = b"\n".join((*map(encode_event, events), b""))
+        with self._lock, self._files(session) as kept:
+            if epoch != kept.head.epoch:
+                raise StaleEpoch(f"session {session} is driven under epoch {kept.head.epoch}, not {epoch}")
+            if kept.is_replaced:
+                raise StoreError(
+                    f"{kept.journal} was replaced or removed while a run wrote to it",
+                    hint="go on with what is there now",
+                )
+            last = kept.last_seq()
             if expected_seq != last:
                 raise SeqConflict(f"session {session} stands at event {last}, not {expected_seq}")
             if overtaking(events):
-                check_closings(events, session, kept.read(head), kept.entries())
+                check_closings(events, session, kept.read(), kept.entries())
             if events:
-                kept.append(head, events, data)
+                kept.append(events, data)
 
     async def read(self, session: str, after: int = 0) -> tuple[Event, ...]:
         if not self._path(session, JOURNAL).exists():
             return ()
-        with self._held(session) as (kept, head):
-            return tuple(event for event in kept.read(head) if event.seq > after)
+        with self._lock, self._files(session) as kept:
+            return tuple(event for event in kept.read() if event.seq > after)
 
     async def take_over(self, session: str) -> int:
-        with self._held(session) as (kept, _):
+        with self._lock, self._files(session) as kept:
             kept.reopen()
-            head = kept.read_head()
-            raised = _Head(head.epoch + 1, head.committed)
-            kept.write_head(raised)
-            return raised.epoch
+            kept.write_head(_Head(kept.head.epoch + 1, kept.head.committed))
+            return kept.head.epoch
 
     async def post(self, session: str, body: Posted, by: Actor, key: str) -> Entry:
-        with self._held(session) as (kept, head):
+        with self._lock, self._files(session) as kept:
             entries = kept.entries()
             known = next((entry for entry in entries if entry.key == key), None)
             if known is not None:
                 return known
             if isinstance(body, SETTLING):
-                check_answer(body.ask, session, kept.read(head), entries)
+                check_answer(body.ask, session, kept.read(), entries)
             entry = Entry(number=len(entries) + 1, body=body, by=by, key=key, at=self._clock.now())
             kept.post(entry)
             return entry
@@ -271,7 +301,7 @@ class FileJournal(FoldedBoard):
             return tuple(known.known_entries[after:])
         if known is None and not self._path(session, INBOX).exists():
             return ()
-        with self._held(session) as (kept, _):
+        with self._lock, self._files(session) as kept:
             return tuple(kept.entries()[after:])
 
     async def sessions(self) -> tuple[str, ...]:
@@ -296,30 +326,17 @@ class FileJournal(FoldedBoard):
 
     def _files(self, session: str) -> _Files:
         """The files of ``session``; those of the session that was used longest ago are closed for them."""
+        if session == self._latest:
+            return self._known[session]
         kept = self._known.get(session)
         if kept is None:
             kept = self._known[session] = _Files(self.folder, session)
         self._open.pop(session, None)
         self._open[session] = kept
+        self._latest = session
         if len(self._open) > MAX_OPEN:
             self._open.pop(next(iter(self._open))).close()
         return kept
-
-    @contextlib.contextmanager
-    def _held(self, session: str) -> Iterator[tuple[_Files, _Head]]:
-        """The files of ``session`` with their lock held, against other threads and other processes."""
-        with self._lock:
-            try:
-                kept = self._files(session)
-                kept.lock()
-                try:
-                    yield kept, kept.read_head()
-                finally:
-                    kept.unlock()
-            except OSError as problem:
-                if isinstance(problem, StoreError):
-                    raise
-                raise StoreError(f"journal {session} in {self.folder}: {problem.strerror or problem}") from problem
 
 
 def _entry(line: bytes) -> Entry:
@@ -330,11 +347,6 @@ def _entry(line: bytes) -> Entry:
     except (jsonio.NotJson, msgspec.ValidationError, UnicodeEncodeError, NotAnEvent) as problem:
         raise BrokenJournal(f"an inbox holds a line that is no entry: {problem}") from problem
     return entry_of(event, row.key)
-
-
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    """Which file this is, whatever it is called."""
-    return found.st_dev, found.st_ino
 
 
 def _size(path: Path) -> int:
