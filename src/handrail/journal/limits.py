@@ -13,6 +13,9 @@ from msgspec import Struct
 from handrail.journal.state import RunState, Spent
 from handrail.journal.vocabulary import Bound, Limits
 
+_NOTHING = Spent()
+"""What a run had spent when it began."""
+
 
 def reached(run: RunState) -> Bound | None:
     """The first bound that is spent, the run's before the stage's; None while there is something left of each."""
@@ -23,7 +26,7 @@ def run_bound(run: RunState) -> Bound | None:
     """The first bound of the run itself that is spent: no stage can go on then."""
     if run.outside:
         return run.outside[0]
-    return _first(run.spent, Spent(), run.limits)
+    return _first(run.spent, _NOTHING, run.limits)
 
 
 def stage_bound(run: RunState) -> Bound | None:
@@ -37,7 +40,10 @@ def stage_bound(run: RunState) -> Bound | None:
 
 
 def _first(spent: Spent, base: Spent, limits: Limits) -> Bound | None:
-    return next((bound for bound, used, limit in _counted(spent, base, limits) if used >= limit), None)
+    for bound, used, limit in _counted(spent, base, limits):
+        if used >= limit:
+            return bound
+    return None
 
 
 def near(run: RunState) -> Bound | None:
@@ -85,14 +91,17 @@ def seconds_left(run: RunState) -> SecondsLeft | None:
 
 def bounded_stage(run: RunState, bound: Literal[Bound.MAX_COST, Bound.MAX_TOKENS]) -> str | None:
     """The stage that bounds what its run does not; ``""`` where the run does, None where nobody does."""
-    field = bound.value
-    if getattr(run.limits, field) is not None:
+    is_cost = bound is Bound.MAX_COST
+    if (run.limits.max_cost if is_cost else run.limits.max_tokens) is not None:
         return ""
-    return None if run.stage is None or getattr(run.stage.limits, field) is None else run.stage.stage
+    stage = run.stage
+    if stage is None or (stage.limits.max_cost if is_cost else stage.limits.max_tokens) is None:
+        return None
+    return stage.stage
 
 
 def _sets(run: RunState) -> tuple[tuple[Spent, Limits], ...]:
-    own = (Spent(), run.limits)
+    own = (_NOTHING, run.limits)
     return (own,) if run.stage is None else (own, (run.stage.base, run.stage.limits))
 
 
@@ -124,12 +133,16 @@ def tool_calls_left(run: RunState) -> int | None:
 
 
 def _counted(spent: Spent, base: Spent, limits: Limits) -> Iterator[tuple[Bound, float, float]]:
-    pairs = (
-        (Bound.MAX_ROUNDS, spent.rounds - base.rounds, limits.max_rounds),
-        (Bound.MAX_REQUESTS, spent.requests - base.requests, limits.max_requests),
-        (Bound.MAX_TOOL_CALLS, spent.tool_calls - base.tool_calls, limits.max_tool_calls),
-        (Bound.MAX_TOKENS, spent.tokens - base.tokens, limits.max_tokens),
-        (Bound.MAX_COST, spent.cost - base.cost, limits.max_cost),
-        (Bound.MAX_SECONDS, spent.seconds - base.seconds, limits.max_seconds),
-    )
-    return ((bound, used, limit) for bound, used, limit in pairs if limit is not None)
+    # At every boundary of every run: most have few bounds, and for the others nothing is made.
+    if limits.max_rounds is not None:
+        yield Bound.MAX_ROUNDS, spent.rounds - base.rounds, limits.max_rounds
+    if limits.max_requests is not None:
+        yield Bound.MAX_REQUESTS, spent.requests - base.requests, limits.max_requests
+    if limits.max_tool_calls is not None:
+        yield Bound.MAX_TOOL_CALLS, spent.tool_calls - base.tool_calls, limits.max_tool_calls
+    if limits.max_tokens is not None:
+        yield Bound.MAX_TOKENS, spent.tokens - base.tokens, limits.max_tokens
+    if limits.max_cost is not None:
+        yield Bound.MAX_COST, spent.cost - base.cost, limits.max_cost
+    if limits.max_seconds is not None:
+        yield Bound.MAX_SECONDS, spent.seconds - base.seconds, limits.max_seconds
