@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from handrail.errors import HandrailError, StoreError
 from handrail.learning.delivery.managed import Wanted, with_block
+from handrail.learning.rules.block import in_order
+from handrail.learning.rules.model import Axis, Rule
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -77,6 +79,25 @@ def target_named(name: str) -> Target:
     if found is None:
         raise ValueError(f"no target is called {name!r}; there are {', '.join(one.name for one in TARGETS)}")
     return found
+
+
+def rules_in(book: Iterable[Rule], repository: str, target: Target) -> tuple[Rule, ...]:
+    """The rules that go into the file of ``target`` in ``repository``: those that ride, and count there for a tool that
+    reads it; the owner's own before others, active before on trial.
+
+    Whether the tools a rule is about are there is not known of another harness, so it does not decide.
+    """
+    return tuple(
+        rule
+        for rule in in_order(book)
+        if _holds(rule.scope.repositories, (repository,))
+        and _holds(rule.scope.harnesses, target.reads)
+        and not rule.scope.is_dark
+    )
+
+
+def _holds(axis: Axis, values: Iterable[str]) -> bool:
+    return axis is None or not set(axis).isdisjoint(values)
 
 
 def place_of(repository: Path, target: Target) -> Path:

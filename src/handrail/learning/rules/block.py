@@ -41,7 +41,12 @@ class Budget(Struct, frozen=True, kw_only=True, gc=False):
 
 def rules_for(book: RuleBook, run: Place) -> tuple[Rule, ...]:
     """The rules that count in ``run``: active ones before those on trial, more evidence before less, older first."""
-    riding = [rule for rule in book if rule.rides and matches(rule.scope, run)]
+    return in_order(rule for rule in book if matches(rule.scope, run))
+
+
+def in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Those of ``rules`` that ride, in the order they are put into a prompt: the owner's before others."""
+    riding = [rule for rule in rules if rule.rides]
     order = {Life.ACTIVE: 0, Life.TRIAL: 1}
     return tuple(sorted(riding, key=lambda rule: (rule.by != "owner", order[rule.life], -len(rule.sources), rule.id)))
 
