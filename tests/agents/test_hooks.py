@@ -15,8 +15,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from handrail.agents.admission import Gate, admit
+from handrail.agents.guard import GUARD, is_inside_hook
 from handrail.agents.hooks import (
-    GUARD,
     Block,
     Hook,
     HookCall,
@@ -28,7 +28,6 @@ from handrail.agents.hooks import (
     blocked_call,
     command_hook,
     hooks_for,
-    is_inside_hook,
     output_after,
     run_hook,
 )

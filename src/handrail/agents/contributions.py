@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from handrail.agents.bindings.command import command_tool
-from handrail.agents.hooks import Hook, HookEvent, command_hook, is_inside_hook
+from handrail.agents.guard import is_inside_hook
+from handrail.agents.hooks import Hook, HookEvent, command_hook
 from handrail.agents.permissions import Policy, Rule, Verdict
 from handrail.agents.tool import Tool, ToolContext, ToolError, ToolOutput, by_name, tool
 from handrail.transcripts.model import Taint

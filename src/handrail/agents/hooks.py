@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from handrail import jsonio
 from handrail.agents.cancellation import CancelledItself, within
 from handrail.agents.containment import Gave, Raised, contained, misfit, spellable
+from handrail.agents.guard import GUARD
 from handrail.agents.permissions import matches
 from handrail.agents.process import run_process
 from handrail.agents.threads import in_thread
@@ -26,9 +27,6 @@ from handrail.agents.tool import ToolOutput
 from handrail.errors import HandrailError
 from handrail.journal.vocabulary import HookVerdict
 from handrail.transcripts.model import Json, Message, Refusal, RefusalKind
-
-GUARD = "HANDRAIL_HOOK"
-"""Set in what a hook command starts, so that a hook which runs Handrail does not set off hooks again."""
 
 TIMEOUT_S = 5.0
 
@@ -251,8 +249,3 @@ def _reply(printed: str, event: HookEvent) -> Reply:
     if becomes is UNSET:
         raise _Broken("it said modify and gave nothing to modify to")
     return Rewrite(becomes, answer.reason)
-
-
-def is_inside_hook(environment: Mapping[str, str]) -> bool:
-    """Whether this process was started by a hook command: its own hook commands must stay quiet then."""
-    return bool(environment.get(GUARD))

@@ -31,8 +31,10 @@ from handrail.agents.taint import Armed, TaintPolicy
 from handrail.agents.tool import Tool, by_name
 from handrail.agents.tools import built_in_tools, everyday_names
 from handrail.agents.tools.bash import shell_tool
+from handrail.app.learning.enforced import Enforced, checks_enforced
 from handrail.app.learning.riding import NO_RULES, Riding, rules_riding
 from handrail.errors import HandrailError, UnknownName
+from handrail.learning.checks.enforcing import HoldReplies
 from handrail.learning.rules.block import Block
 from handrail.models.names import model_from_name
 from handrail.models.port import Model, ModelInfo, close
@@ -81,7 +83,8 @@ class Wish(Struct, frozen=True, kw_only=True):
 
     ``sends`` says what becomes of a call that could carry private data out once words from outside are there.
     ``strategies`` holds ``NAME`` or ``NAME:ARGUMENT``. ``is_read_only``: no tool that changes things or sends them
-    out. ``is_trusted``: the person vouches for the repository. ``has_rules``: the rules that count there ride along.
+    out. ``is_trusted``: the person vouches for the repository. ``has_rules``: the rules that count there ride along,
+    and their checks hold. ``goes_on``: the run was begun before.
     """
 
     workspace: Path
@@ -91,6 +94,7 @@ class Wish(Struct, frozen=True, kw_only=True):
     is_trusted: bool = False
     sends: Literal["block", "ask", "allow"] = "block"
     has_rules: bool = True
+    goes_on: bool = False
 
 
 @asynccontextmanager
@@ -115,23 +119,27 @@ async def fitted_out(
         offered = tuple(one for one in tools if not (wish.is_read_only and is_consequential(one)))
         names = (one.name for one in offered)
         riding = rules_riding(environment, wish.workspace, names) if wish.has_rules else Riding()
+        enforced = _enforced(wish, environment)
         strategies, models = _enlisted(wish.strategies, environment)
         try:
             yield Outfit(
                 instructions=instructions(workspace, riding.block.text),
                 tools=offered,
-                hooks=contributed_hooks(workspace, commands),
+                hooks=(*contributed_hooks(workspace, commands), *enforced.hooks),
                 gate=Gate(
-                    policy=contributed_policy(workspace, Policy(rules=allowing(wish.allow, tools))),
+                    policy=contributed_policy(workspace, Policy(rules=allowing(wish.allow, tools))).tightened(
+                        enforced.asking
+                    ),
                     taint=TaintPolicy(armed=Armed(wish.sends)),
                 ),
-                strategies=strategies,
+                strategies=(*strategies, *enforced.strategies),
                 models=models,
                 taint=contributed_taint(workspace),
                 workspace=workspace,
                 rules=riding.block,
                 notices=(
                     *riding.notices,
+                    *enforced.notices,
                     *(f"withheld: {what}" for what in workspace.withheld),
                     *(_strange_words(workspace, tools) if wish.sends == "block" else ()),
                     *(f"the MCP server {one.server} is not there: {one.reason}" for one in served.failures),
@@ -140,6 +148,13 @@ async def fitted_out(
         finally:
             for model in models:
                 await close(model)
+
+
+def _enforced(wish: Wish, environment: Mapping[str, str]) -> Enforced:
+    """The checks of rules; a run without rules has none, but for the strategy that it may have begun with."""
+    if not wish.has_rules:
+        return Enforced(strategies=(HoldReplies(),) if wish.goes_on else ())
+    return checks_enforced(environment, wish.workspace, goes_on=wish.goes_on)
 
 
 def _strange_words(workspace: Workspace, tools: Iterable[Tool]) -> tuple[str, ...]:

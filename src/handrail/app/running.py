@@ -137,7 +137,7 @@ async def _staffed(desk: _Desk, environment: Mapping[str, str], people: People) 
     crew = crew_of(order, begins.blueprint, environment)
     commands = handed_on(environment, order.passes)
     try:
-        async with fitted_out(_wish(order), environment, commands=commands) as outfit:
+        async with fitted_out(_wish(order, desk.state), environment, commands=commands) as outfit:
             agent, task = agent_of(crew, begins, outfit)
             options = _options(desk, outfit, commands, people, crew.model.info)
             run = await begins.begin(agent, task, options)
@@ -200,7 +200,7 @@ async def find_session(machine: Machine, journal: JoinedJournal, name: str) -> s
     raise StoreError(f"{source.locator} is not among Handrail's own sessions", hint="begin a copy with --from")
 
 
-def _wish(order: Order) -> Wish:
+def _wish(order: Order, state: State) -> Wish:
     from handrail.app.outfitting import Wish
 
     return Wish(
@@ -210,6 +210,7 @@ def _wish(order: Order) -> Wish:
         is_read_only=order.is_read_only,
         is_trusted=order.is_trusted,
         sends=order.sends,
+        goes_on=state.run is not None,
     )
 
 

@@ -18,6 +18,12 @@ def main() -> None:
 
         sys.stdout.write(f"handrail {__version__}\n")
         return
+    if arguments[:2] == ["hook", "run"]:
+        # A host waits for it before every call.
+        from handrail.cli.hook_run import run as run_hook
+
+        run_hook(arguments[2:])
+        return
     from handrail.cli.program import run
 
     sys.exit(run(arguments))

@@ -14,7 +14,8 @@ from handrail.agents.contributions import (
     contributed_tools,
     skill_tool,
 )
-from handrail.agents.hooks import GUARD, HookCall, HookEvent, run_hook
+from handrail.agents.guard import GUARD
+from handrail.agents.hooks import HookCall, HookEvent, run_hook
 from handrail.agents.permissions import READ_ONLY, Asked, Policy, Rule, Verdict, judge
 from handrail.agents.tool import tool
 from handrail.agents.tools import built_in_tools

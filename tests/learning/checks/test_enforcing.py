@@ -51,7 +51,7 @@ def _check(check: Check, *, is_enforced: bool = True) -> InForce:
 
 
 def _run(
-    shell: _Shell, said: list[Item], *checks: InForce, approver: object = None
+    shell: _Shell, said: list[Item], *checks: InForce, approver: ApproverLike | None = None
 ) -> tuple[RunResult, list[ev.Event]]:
     async def go() -> tuple[RunResult, list[ev.Event]]:
         journal = MemoryJournal()

@@ -7,12 +7,18 @@ counting where it was.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
 
 from handrail.agents.hooks import Block, Hook, HookCall, Pass, Reply
 from handrail.agents.permissions import Rule, Verdict
 from handrail.agents.strategy import Continue, Inject, RoundBoundary, RoundContext, RoundDecision
-from handrail.journal.vocabulary import Choice
+from handrail.journal.events import BoundaryDecided, Event, HookRan
+from handrail.journal.vocabulary import Choice, Contribution, HookVerdict
 from handrail.learning.checks import spec
 from handrail.learning.checks.force import LET_PASS, MAX_REFUSALS, InForce, verdict_on
 from handrail.learning.checks.history import past_of, refusals_by, words_of
@@ -24,6 +30,8 @@ STRATEGY = "rule_checks"
 
 _HOOK = "rule:"
 _WOULD_ASK = "a person would be asked"
+_BETWEEN = "\n"
+_RULE = re.compile(r"\(rule (\w+)\)")
 
 
 def hook_name(rule: str) -> str:
@@ -99,7 +107,48 @@ class HoldReplies:
         if held and ctx.can_continue:
             return Inject("\n".join(f"Say it again: {one.refusal}." for one in held))
         notes = [f"{LET_PASS}: {one.text} (rule {one.rule})" if one.is_enforced else one.noted for one in violated]
-        return Continue(note="; ".join(notes)) if notes else RoundDecision.proceed()
+        return Continue(note=_BETWEEN.join(notes)) if notes else RoundDecision.proceed()
+
+
+class RunFiring(Struct, frozen=True, kw_only=True, gc=False):
+    """One time a check fired in a run of ours, as its journal has it."""
+
+    at: datetime | None
+    rule: str
+    did: Literal["refused", "let_pass", "noted", "failed"]
+    what: str
+
+
+def fired_in(events: Iterable[Event]) -> Iterator[RunFiring]:
+    """What the checks of rules did in a session of ours. A question to a person is on record as a question."""
+    for event in events:
+        body = event.body
+        if isinstance(body, HookRan):
+            rule = rule_of_hook(body.hook)
+            if rule is not None and body.reason is not None:
+                yield RunFiring(at=event.at, rule=rule, did=_did(body.verdict, body.reason), what=body.reason)
+        elif isinstance(body, BoundaryDecided):
+            for said in body.contributions:
+                if said.strategy == STRATEGY:
+                    yield from _fired_at_boundary(event, said)
+
+
+def _did(verdict: HookVerdict, reason: str) -> Literal["refused", "let_pass", "noted", "failed"]:
+    if verdict is HookVerdict.DENY:
+        return "refused"
+    if verdict is HookVerdict.ERROR:
+        return "failed"
+    return "let_pass" if reason.startswith(LET_PASS) else "noted"
+
+
+def _fired_at_boundary(event: Event, said: Contribution) -> Iterator[RunFiring]:
+    words = "\n".join(block.text for block in said.content if type(block) is Text)
+    for line in words.splitlines():
+        for rule in _RULE.findall(line)[-1:]:
+            yield RunFiring(at=event.at, rule=rule, did="refused", what=line)
+    for note in (said.note or "").split(_BETWEEN):
+        for rule in _RULE.findall(note)[-1:]:
+            yield RunFiring(at=event.at, rule=rule, did=_did(HookVerdict.ALLOW, note), what=note)
 
 
 def _sent_back(ctx: RoundContext, one: InForce) -> int:

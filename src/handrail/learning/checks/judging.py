@@ -21,7 +21,9 @@ from handrail.transcripts.model import Json
 Verdict: TypeAlias = bool | None
 """Whether the check is obeyed; None where it does not apply."""
 
-CHANGES = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch"})
+_PATCH = "apply_patch"
+_PATCH_FIELDS = ("patch", "input", "command")
+CHANGES = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", _PATCH})
 """The tools that change files, by the names they have in the canonical model."""
 
 _PATHS = ("file_path", "path", "notebook_path")
@@ -106,7 +108,7 @@ def fits(pattern: CallPattern, call: Done) -> bool:
 
 def commands_of(call: Done) -> Iterator[str]:
     """The shell commands of a call: the line as it is, and each simple command in it."""
-    fields = call.input if isinstance(call.input, dict) else {}
+    fields = call.input if isinstance(call.input, dict) and call.name != _PATCH else {}
     for field in _COMMANDS:
         given = fields.get(field)
         line = _line(given)
@@ -123,9 +125,9 @@ def changed_paths(call: Done) -> Iterator[str]:
         return
     fields = call.input if isinstance(call.input, dict) else {}
     yield from (fields[field] for field in _PATHS if isinstance(fields.get(field), str))
-    patch = call.input if isinstance(call.input, str) else fields.get("patch", fields.get("input"))
-    if isinstance(patch, str):
-        yield from (one or other for one, other in _PATCHED.findall(patch))
+    for patch in (call.input, *(fields.get(field) for field in _PATCH_FIELDS)):
+        if isinstance(patch, str):
+            yield from (one or other for one, other in _PATCHED.findall(patch))
 
 
 def is_change(call: Done) -> bool:

@@ -107,7 +107,7 @@ class _Replay:
     def __init__(self, session: Transcript[Common], stepped_in: Iterable[int]) -> None:
         self.past = Past()
         self._steps = frozenset(stepped_in)
-        self._spoken = [at for at, message in enumerate(session.body) if _is_by_person(message)]
+        self._spoken = acts_of_people(session.body)
         blocks = [block for message in session.body for block in message.content]
         self._results = {block.tool_use_id: block for block in blocks if type(block) is ToolResult}
         self._decided = frozenset(block.ask for block in blocks if type(block) is Decision)
@@ -139,6 +139,11 @@ def summed(found: Sequence[Occasion]) -> Tested:
     return Tested(
         occasions=len(found), fired=len(fired), rightly=sum(one.is_rightly for one in fired), sessions=int(bool(found))
     )
+
+
+def acts_of_people(body: Common) -> list[int]:
+    """The messages in which a person spoke, refused or decided, in order."""
+    return [at for at, message in enumerate(body) if _is_by_person(message)]
 
 
 def _is_by_person(message: Message) -> bool:

@@ -1,0 +1,103 @@
+"""A check held against the moments its rule came from: what it must fire on, and what it must leave alone.
+
+Each moment gives three kinds of examples out of the person's own session: what the agent did up to it (positive: the
+check must fire there), how it went on after the person's words (negative: it must not), and everything in both that
+the check says nothing about (not applicable: there must be some, or it speaks of everything).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from handrail.learning.checks.history import has_calls, words_of
+from handrail.learning.checks.replaying import Occasion, acts_of_people, occasions
+from handrail.learning.checks.spec import AskBefore, Check, Forbid
+from handrail.learning.rules.model import RuleScope
+from handrail.transcripts.model import Common, ToolUse, Transcript
+
+
+class Episode(Struct, frozen=True, kw_only=True):
+    """A moment a rule came from: its id, the line of the session it is on, the message ``at`` it happened in, and the
+    root of the repository."""
+
+    moment: str
+    session: Transcript[Common]
+    at: int
+    root: str | None = None
+
+
+class Example(Struct, frozen=True, kw_only=True, gc=False):
+    """One example, of the moment ``moment``, and whether the check got it right."""
+
+    moment: str
+    kind: Literal["positive", "negative", "not_applicable"]
+    is_passed: bool
+
+
+class Proof(Struct, frozen=True, kw_only=True):
+    """What a check came to on the examples of its rule. ``why_not`` says why it is not good enough, None: it is."""
+
+    examples: tuple[Example, ...] = ()
+    why_not: str | None = None
+
+    @property
+    def is_passed(self) -> bool:
+        return self.why_not is None
+
+
+def proved(check: Check, scope: RuleScope, episodes: Iterable[Episode]) -> Proof:
+    """``check`` on the moments of its rule.
+
+    It passes when it fires on half of them or more, on nothing that the person's words led to, and leaves something
+    alone. One that asks before a call is held to the calls it means: whether a person was asked is no matter here.
+    """
+    examples = tuple(example for episode in episodes for example in _examples(check, scope, episode))
+    return Proof(examples=examples, why_not=_why_not(examples))
+
+
+def _why_not(examples: Sequence[Example]) -> str | None:
+    fired = [one.is_passed for one in examples if one.kind == "positive"]
+    if not fired:
+        return "none of the moments that the rule came from was found, so there is nothing to prove it on"
+    if 2 * sum(fired) < len(fired):
+        return f"it fires on {sum(fired)} of the {len(fired)} moments that the rule came from"
+    wrong = sum(not one.is_passed for one in examples if one.kind == "negative")
+    if wrong:
+        return f"after {wrong} of the moments it fires on what the person's words led to"
+    if not any(one.is_passed for one in examples if one.kind == "not_applicable"):
+        return "it speaks of every call and every answer around those moments"
+    return None
+
+
+def _examples(check: Check, scope: RuleScope, episode: Episode) -> list[Example]:
+    body = episode.session.body
+    shown = Forbid(call=check.call) if isinstance(check, AskBefore) else check
+    found = occasions(shown, episode.session, scope=scope, root=episode.root)
+    acts = acts_of_people(body)
+    start = max((act for act in acts if act < episode.at), default=-1)
+    end = min((act for act in acts if act > episode.at), default=len(body))
+    before = [one for one in found if start < one.at <= episode.at]
+    after = [one for one in found if episode.at < one.at < end]
+    made = [_example(episode, "positive", any(not one.is_obeyed for one in before))]
+    if _things(body, episode.at + 1, end) and not isinstance(check, AskBefore):
+        made.append(_example(episode, "negative", all(one.is_obeyed for one in after)))
+    made.append(_example(episode, "not_applicable", _spoken_of(before, after) < _things(body, start + 1, end)))
+    return made
+
+
+def _example(episode: Episode, kind: Literal["positive", "negative", "not_applicable"], is_passed: bool) -> Example:
+    return Example(moment=episode.moment, kind=kind, is_passed=is_passed)
+
+
+def _spoken_of(*found: Sequence[Occasion]) -> int:
+    return sum(map(len, found))
+
+
+def _things(body: Common, start: int, end: int) -> int:
+    """How many calls and answers stand there."""
+    assistant = [message for message in body[start:end] if message.role == "assistant"]
+    calls = sum(type(block) is ToolUse for message in assistant for block in message.content)
+    return calls + sum(not has_calls(message) and bool(words_of(message).strip()) for message in assistant)
