@@ -57,8 +57,9 @@ def has_journal(machine: Machine, environment: Mapping[str, str], database: str 
     """Whether there is anything to open; asking makes no folder and no file."""
     if database_of(environment, database) is not None:
         return True
-    folder = sessions_folder(machine)
-    return files.look_at(folder / NAME) is not None or files.look_at(folder) is not None
+    store = machine.stores.get(_HARNESS)
+    root = store.root if isinstance(store, HandrailStore) else None
+    return root is not None and files.look_at(root) is not None
 
 
 @contextlib.contextmanager

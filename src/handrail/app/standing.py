@@ -12,7 +12,8 @@ from msgspec import Struct
 from handrail.app.driving import is_driven, is_served
 from handrail.app.journals import database_of, has_journal, opened_journal, sessions_folder
 from handrail.app.machine import SCHEMA_VERSION, Machine
-from handrail.journal.board import PAGE, AskRow, JournalWithBoard, RunRow, RunStatus
+from handrail.errors import StoreError
+from handrail.journal.board import PAGE, AskRow, AskStatus, JournalWithBoard, RunRow, RunStatus
 from handrail.journal.vocabulary import AskKind
 from handrail.runs.asks.offers import Offer, offers_of
 
@@ -27,6 +28,7 @@ class StandingRun(Struct, frozen=True, kw_only=True):
     """One run: how it stands, and who carries it on (None where it is over). ``name`` is the start of its id."""
 
     name: str
+    status: RunStatus
     driven: Driven | None
     run: RunRow
 
@@ -44,6 +46,7 @@ class StandingAsk(Struct, frozen=True, kw_only=True):
     """One question with its options. ``name`` is the start of its id, ``title`` the session's."""
 
     name: str
+    status: AskStatus
     ask: AskRow
     offers: tuple[Offer, ...]
 
@@ -106,7 +109,12 @@ async def _runs(journal: JournalWithBoard, status: RunStatus | None, limit: int 
 def _run_list(rows: Sequence[RunRow], folder: Path, *, is_cut: bool, served: bool) -> RunList:
     names = shortened([row.session for row in rows])
     runs = tuple(
-        StandingRun(name=name, run=row, driven=None if row.status == "ended" else _driven(folder, row.root, served))
+        StandingRun(
+            name=name,
+            status=row.status,
+            run=row,
+            driven=None if row.status == "ended" else _driven(folder, row.root, served),
+        )
         for name, row in zip(names, rows, strict=True)
     )
     return RunList(runs=runs, is_cut=is_cut, is_served=served)
@@ -157,7 +165,8 @@ def standing(rows: Sequence[AskRow]) -> tuple[StandingAsk, ...]:
     """``rows`` as they are shown."""
     names = shortened([row.ask for row in rows])
     return tuple(
-        StandingAsk(name=name, ask=row, offers=offers_of(row.opened)) for name, row in zip(names, rows, strict=True)
+        StandingAsk(name=name, status=row.status, ask=row, offers=offers_of(row.opened))
+        for name, row in zip(names, rows, strict=True)
     )
 
 
@@ -178,6 +187,13 @@ def _alike(one: str, other: str) -> int:
     return next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
 
 
-def waiting(machine: Machine, environment: Mapping[str, str]) -> tuple[StandingAsk, ...]:
-    """The oldest questions that wait for a person, a page at most; none where there is no journal to look at."""
-    return list_asks(machine, environment, AskFilter(limit=PAGE)).asks
+def waiting(machine: Machine, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The oldest questions that wait for a person, by id, a page at most.
+
+    None where nothing can be read: a database that is damaged is told of where its sessions are listed.
+    """
+    try:
+        found = list_asks(machine, environment, AskFilter(limit=PAGE))
+    except StoreError:
+        return ()
+    return tuple(one.ask.ask for one in found.asks)

@@ -38,7 +38,10 @@ class HarnessRow(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """All harnesses with sessions; ``sessions`` and ``read`` are totals, equal when nothing was left unread."""
+    """All harnesses with sessions; ``sessions`` and ``read`` are totals, equal when nothing was left unread.
+
+    ``waits`` are the oldest questions of runs that wait for an answer, by id.
+    """
 
     schema_version: int = SCHEMA_VERSION
     harnesses: tuple[HarnessRow, ...]
@@ -49,6 +52,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     stepins: int
     per_100_rounds: float | None
     unread: tuple[Unread, ...]
+    waits: tuple[str, ...] = ()
 
 
 def overview(
@@ -58,6 +62,7 @@ def overview(
     largest_bytes: int | None = LARGEST_BYTES,
     clock: Clock | None = None,
     on_progress: Progress | None = None,
+    waits: tuple[str, ...] = (),
 ) -> Overview:
     """What every store holds, with the step-ins of the newest sessions that ``budget_s`` seconds allow.
 
@@ -85,6 +90,7 @@ def overview(
         stepins=stepins,
         per_100_rounds=per_100(stepins, rounds),
         unread=tuple(unread),
+        waits=waits,
     )
 
 

@@ -71,7 +71,9 @@ def program(context: click.Context, full: bool) -> None:
 
     surface: Surface = context.obj
     bounds = {"budget_s": None, "largest_bytes": None} if full else {}
-    found = app.overview(surface.machine(), on_progress=surface.progress("session"), **bounds)
+    machine = surface.machine()
+    waits = app.waiting(machine, surface.environment)
+    found = app.overview(machine, on_progress=surface.progress("session"), waits=waits, **bounds)
     surface.emit(found, render_overview)
     finish_overview(found, surface)
 

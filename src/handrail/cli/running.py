@@ -57,11 +57,13 @@ async def _attended(surface: Surface, order: Order, stream: BinaryIO) -> ExitCod
     """With a live view and a keyboard. The answer goes to standard output too where that is not the terminal."""
     is_live = surface.environment.get("TERM") != "dumb"
     screen = Screen(stream, is_live=is_live)
-    attendant = Attendant(screen, RunLines(surface))
+    lines = RunLines(surface)
+    attendant = Attendant(screen, lines)
     people = app.People(approver=attendant.approve, answerer=attendant.answer)
     try:
         async with app.start_run(surface.machine(), order, surface.environment, people) as begun:
             attendant.run = begun.run
+            lines.know(await begun.journal.read(begun.run.session.id))
             screen.show(_heading(begun))
             with (
                 _on_signals(begun, attendant.interrupt),
@@ -91,6 +93,7 @@ async def _unattended(surface: Surface, order: Order) -> ExitCode:
                 surface.note(line)
 
     async with app.start_run(surface.machine(), order, surface.environment) as begun:
+        lines.know(await begun.journal.read(begun.run.session.id))
         if surface.as_json:
             began = app.RunBegan(session=begun.run.session.id, model=begun.model, notices=begun.notices)
             surface.emit(began, lambda event, _: ())

@@ -31,7 +31,10 @@ def render_overview(found: Overview, surface: Surface) -> list[str]:
 
 
 def finish_overview(found: Overview, surface: Surface) -> None:
-    """Say what the figures leave out, and where to go from here."""
+    """Say what the figures leave out, what waits for an answer, and where to go from here."""
+    if found.waits and not surface.as_json:
+        waits = "waits" if len(found.waits) == 1 else "wait"
+        surface.note(f"{count(len(found.waits), 'question')} {waits} for your answer: `handrail asks`")
     left = found.sessions - found.read
     if left > len(found.unread):
         surface.note(

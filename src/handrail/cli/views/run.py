@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from handrail import jsonio
 from handrail.agents.approval import ApprovalRequest
@@ -27,7 +27,6 @@ _LOOKED_AT_CHARS = 20 * _BODY_CHARS
 LEAVE = "Leave it as it is (/edit opens it in your editor)"
 """What a person at the keyboard of a run can say to a document they may change."""
 
-
 ANSWERS = frozenset({EndReason.ANSWERED, EndReason.TOOL_FINISHED, EndReason.STRATEGY_FINISH})
 """The ends of a run that has an answer."""
 
@@ -46,14 +45,26 @@ class RunLines:
         self._asks: dict[str, ev.AskOpened] = {}
         # Ids of calls are a run's own, so those of each agent below are kept apart.
         self._below: dict[tuple[str, ...], RunLines] = {}
+        self._history: Sequence[ev.Event] = ()
+
+    def know(self, history: Sequence[ev.Event]) -> None:
+        """Know what was recorded before: what stands in ``history`` ahead of the first event that is rendered."""
+        self._history = history
+
+    def _recall(self, first: ev.Event) -> None:
+        history, self._history = self._history, ()
+        for event in history:
+            if event.seq < first.seq:
+                list(self._event(event))
 
     def render(self, happening: Happening) -> list[str]:
         """The lines of one thing that happened; none for what streams and is recorded later."""
         match happening:
             case Relayed(origin=origin, item=item):
-                below = self._below.setdefault(origin, RunLines(self._surface))
+                below = self._below.setdefault(origin, RunLines(self._surface, names_asks=self._names_asks))
                 return [f"  {origin[-1][-8:]} │ {line}" for line in below.render(item)]
             case ev.Event():
+                self._recall(happening)
                 return list(self._event(happening))
             case Restarted():
                 return [self._dim(f"asked again in {happening.delay_s:g} s: {one_line(happening.error)}")]
