@@ -13,22 +13,31 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
+from handrail.journal.ask_events import AskClosed as AskClosed
+from handrail.journal.ask_events import AskOpened as AskOpened
+from handrail.journal.ask_events import AskReminded as AskReminded
+from handrail.journal.ask_events import AskVoted as AskVoted
+from handrail.journal.ask_events import DocumentEdited as DocumentEdited
+from handrail.journal.stage_events import BlueprintFrozen as BlueprintFrozen
+from handrail.journal.stage_events import EdgeAsked as EdgeAsked
+from handrail.journal.stage_events import FanOutPlanned as FanOutPlanned
+from handrail.journal.stage_events import PointRouted as PointRouted
+from handrail.journal.stage_events import RegionSummed as RegionSummed
+from handrail.journal.stage_events import RegionWritten as RegionWritten
+from handrail.journal.stage_events import StageEntered as StageEntered
+from handrail.journal.stage_events import StageLeft as StageLeft
+from handrail.journal.stage_events import StageRepeated as StageRepeated
 from handrail.journal.vocabulary import (
     Actor,
     Adjustment,
-    AskKind,
-    AskOutcome,
     Bound,
     Boundary,
     CallTraits,
     Choice,
     Contribution,
     EndReason,
-    FanOutItem,
     HookVerdict,
     Limits,
-    RegionEntry,
-    Route,
     Scope,
     settle_floats,
 )
@@ -101,14 +110,6 @@ class RunStarted(Struct, frozen=True, omit_defaults=True, kw_only=True):
     tools: tuple[str, ...] = ()
     rules: tuple[str, ...] | None = None
     rules_digest: str | None = None
-
-
-class BlueprintFrozen(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The blueprint that this run obeys to its end, whole (``source``), whatever becomes of the file it came from."""
-
-    name: str
-    digest: str
-    source: Json
 
 
 class RunEnded(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -400,102 +401,7 @@ class TaintRaised(Struct, frozen=True, omit_defaults=True, gc=False):
     why: str
 
 
-# People -----------------------------------------------------------------------------------------------------
-
-
-class AskOpened(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A question waits for a person. ``digest`` is of what was shown (``shown``): an answer is bound to it.
-
-    ``ask`` is opaque and new at each opening. ``key`` (``""``: none) says what is asked and is opened once in its
-    session: whoever opens it again finds this one. ``call`` is the call that asks or is to be approved; ``point``,
-    ``stage``, ``visit`` and ``round`` are the interaction point, ``run`` the run and ``origin`` the agents from the
-    root to the one that asks.
-
-    ``title`` is a short name for it, ``body_format`` how ``shown`` is written, ``region`` the context region that
-    holds it. ``options`` are labels; ``effects``
-    says in one word what each does (approve, revise, edit, abort, skip), ``may_type`` whether other words are an
-    answer too, ``comments`` which options need a comment. ``approvers`` are the names that may answer (none:
-    anybody) and ``barred`` those that may not; ``quorum`` of them must approve. ``deadline`` closes it unless
-    ``may_expire`` is False; at ``remind_at`` somebody is reminded. Both are aware UTC.
-    """
-
-    ask: str
-    kind: AskKind
-    prompt: str
-    options: tuple[str, ...] = ()
-    shown: str | None = None
-    digest: str | None = None
-    call: str | None = None
-    point: str | None = None
-    stage: str | None = None
-    is_required: bool = True
-    deadline: datetime | None = None
-    key: str = ""
-    run: str | None = None
-    visit: int | None = None
-    round: int | None = None
-    title: str | None = None
-    body_format: Literal["plain", "markdown", "json"] = "plain"
-    may_type: bool = False
-    comments: tuple[str, ...] = ()
-    approvers: tuple[str, ...] = ()
-    barred: tuple[str, ...] = ()
-    quorum: int = 1
-    remind_at: datetime | None = None
-    may_expire: bool = True
-    origin: tuple[str, ...] = ()
-    effects: dict[str, str] = {}
-    region: str | None = None
-
-
-class AskReminded(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Somebody was reminded of an open question."""
-
-    ask: str
-
-
-class AskVoted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """One of several whose yes a question needs said what they choose; ``digest`` is of what they were shown.
-
-    ``AskClosed`` follows where that settles it.
-    """
-
-    ask: str
-    choice: str | None = None
-    comment: str | None = None
-    digest: str | None = None
-
-
-class AskClosed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """A question was closed, once.
-
-    ``choice`` is an offered label, ``comment`` words that came with it, ``words`` an answer typed freely; ``before``
-    and ``after`` an edit. For an approval ``is_allowed`` decides, ``grant`` says for how long and ``rule`` for which
-    other calls (None: for this very call); one that is closed and not allowed is the call's refusal.
-    """
-
-    ask: str
-    outcome: AskOutcome
-    choice: str | None = None
-    comment: str | None = None
-    words: str | None = None
-    before: str | None = None
-    after: str | None = None
-    is_allowed: bool = False
-    grant: Literal["once", "stage", "run"] = "once"
-    rule: Json = None
-
-
-class DocumentEdited(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """A document the run works on was changed by hand; later stages build on ``after``."""
-
-    document: str
-    before: str
-    after: str
-    ask: str | None = None
-
-
-# Children and stages ----------------------------------------------------------------------------------------
+# Children ---------------------------------------------------------------------------------------------------
 
 
 class ChildSpawned(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
@@ -525,105 +431,6 @@ class ChildEnded(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False
 
     def __post_init__(self) -> None:
         settle_floats(self, "cost", "elapsed_s")
-
-
-class FanOutPlanned(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Work was split: ``items`` go to workers, at most ``max_workers`` at once (0: all).
-
-    ``fan_out`` names it in its session. ``call`` is the call that asked for it, None where the stage is one.
-    """
-
-    fan_out: str
-    items: tuple[FanOutItem, ...]
-    worker: str | None = None
-    max_workers: int = 0
-    stage: str | None = None
-    call: str | None = None
-
-
-class StageEntered(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """A run of a blueprint entered a stage, for the ``visit``-th time (from 1).
-
-    ``limits`` are the stage's own, within those of the run: they count from here, and anew each time the stage is
-    sent round again. ``strategies`` are asked in this order while it lasts.
-    """
-
-    stage: str
-    visit: int = 1
-    limits: Limits | None = None
-    strategies: tuple[str, ...] = ()
-
-
-class StageLeft(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """It left the stage by ``edge``; ``to`` is the next stage, None where the run ends. ``reason`` says why."""
-
-    stage: str
-    edge: str
-    to: str | None = None
-    reason: str | None = None
-
-
-class EdgeAsked(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """The stage's work is done, and the model is asked, in one round without tools, which of ``targets`` comes next.
-
-    ``attempt`` counts from 1.
-    """
-
-    stage: str
-    targets: tuple[str, ...]
-    attempt: int = 1
-
-
-class StageRepeated(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """The stage is sent round again by its own rules: what it owes is not there, as ``why`` says."""
-
-    stage: str
-    why: str
-
-
-class PointRouted(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """Where the answer to an interaction point sent the run; ``directive`` is what it told the agent.
-
-    ``goto`` is the stage the answer names, ``round`` the presentation it answers (from 0), ``document`` the digest
-    of what was approved or sent back. ``why`` says it where nobody's answer decided.
-    """
-
-    point: str
-    ask: str
-    route: Route
-    directive: str | None = None
-    goto: str | None = None
-    round: int | None = None
-    document: str | None = None
-    why: str | None = None
-
-
-class RegionWritten(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A context region was changed: ``entries`` is all it holds now. ``stage`` is the one it was written in."""
-
-    region: str
-    entries: tuple[RegionEntry, ...]
-    stage: str | None = None
-
-
-class RegionSummed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """A model was asked to sum up the older part of a context region; ``RegionWritten`` follows where that served.
-
-    Where it did not (``is_kept`` False) the region stays as it was, and ``error`` says why there was no reply at all.
-    ``tokens`` (input and output) and ``cost`` are what asking took, ``is_unpriced`` where nobody knows the cost.
-    """
-
-    region: str
-    stage: str | None = None
-    is_kept: bool = True
-    error: str | None = None
-    elapsed_s: float = 0.0
-    tokens: int = 0
-    cost: float = 0.0
-    is_unpriced: bool = False
-
-    def __post_init__(self) -> None:
-        settle_floats(self, "elapsed_s", "cost")
 
 
 # The envelope -----------------------------------------------------------------------------------------------
