@@ -17,7 +17,8 @@ _HEAD = """\
 Made from the commands by `python -m handrail.cli.reference > docs/cli.md`; a test holds it to them.
 
 Data goes to standard output and everything else to standard error. No command prompts without a terminal, writes to
-another harness's own files, or reaches a network; but for `run`, which asks the model that was named and runs tools.
+another harness's own files, or reaches a network; but for those that are given a model to ask (`run`, which runs tools
+too, `reflect`, `learn`).
 """
 
 _SESSIONS = """\
@@ -49,7 +50,7 @@ _ENVIRONMENT = (
     ("`CLAUDE_CONFIG_DIR`, `CODEX_HOME`", "where those harnesses keep their files"),
     ("`HANDRAIL_HOME`, `XDG_STATE_HOME`", "where Handrail keeps its own"),
     ("`HANDRAIL_CONFIG_DIR`, `XDG_CONFIG_HOME`", "where it finds what holds for all your runs"),
-    ("`HANDRAIL_MODEL`", "the model of `run` where none is named"),
+    ("`HANDRAIL_MODEL`", "the model of `run`, `reflect` and `learn` where none is named"),
     ("`HANDRAIL_DATABASE`", "where runs are kept, as `--database` says it"),
     ("`VISUAL`, `EDITOR`", "the editor that documents are changed in"),
     ("`NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`", "colours: never, always, never"),

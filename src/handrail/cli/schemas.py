@@ -9,6 +9,11 @@ import click
 import msgspec
 
 from handrail import app
+from handrail.app.learning.learning import LearnReport
+from handrail.app.learning.lessons import LessonList, LessonView
+from handrail.app.learning.proposals import Decided, ProposalList, ProposalView
+from handrail.app.learning.reflecting import ReflectReport
+from handrail.app.learning.rules import LintReport, RuleList, RuleView
 
 RESULTS: dict[str, Any] = {
     "handrail": app.Overview,
@@ -41,6 +46,30 @@ RESULTS: dict[str, Any] = {
     "handrail run --detach": app.Detached,
     "handrail replay": app.Replayed,
     "handrail demo": app.Demo,
+    "handrail reflect": ReflectReport,
+    "handrail lessons": LessonList,
+    "handrail lessons list": LessonList,
+    "handrail lessons show": LessonView,
+    "handrail lessons edit": LessonView,
+    "handrail lessons drop": LessonView,
+    "handrail lessons restore": LessonView,
+    "handrail learn": LearnReport,
+    "handrail proposals": ProposalList,
+    "handrail proposals list": ProposalList,
+    "handrail proposals show": ProposalView,
+    "handrail proposals accept": Decided,
+    "handrail proposals reject": Decided,
+    "handrail rules": RuleList,
+    "handrail rules list": RuleList,
+    "handrail rules show": RuleView,
+    "handrail rules add": RuleView,
+    "handrail rules edit": RuleView,
+    "handrail rules accept": RuleView,
+    "handrail rules reject": RuleView,
+    "handrail rules scope": RuleView,
+    "handrail rules retire": RuleView,
+    "handrail rules restore": RuleView,
+    "handrail rules lint": LintReport,
 }
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.learning.rules.block import Budget
-from handrail.learning.rules.lint import STALE_DAYS, Code, Finding, Surroundings, last_evidence, lint
+from handrail.learning.rules.lint import STALE_DAYS, Code, RuleFinding, Surroundings, last_evidence, lint
 from handrail.learning.rules.model import Life, RuleBook, RuleScope, Source
 from handrail.learning.rules.operations import Add, Advance, Retire, apply
 from handrail.learning.rules.pairs import Line
@@ -23,7 +23,7 @@ def _around(
     return Surroundings(own=own, lines=lines, present=frozenset() if gone else frozenset({"shop", "bank"}), now=now)
 
 
-def _codes(findings: tuple[Finding, ...]) -> list[Code]:
+def _codes(findings: tuple[RuleFinding, ...]) -> list[Code]:
     return [finding.code for finding in findings]
 
 

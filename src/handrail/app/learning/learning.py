@@ -97,7 +97,8 @@ def learn(memory: Memory, order: LearnOrder, model: Model | None, *, clock: Cloc
     is in the report. ``StoreError`` where nothing can be kept.
     """
     at = (clock or SystemClock()).now()
-    files.make_private_folder(memory.folder)
+    if files.look_at(memory.folder) is None:
+        return LearnReport()
     with files.lock(memory.folder / "learn.lock", waits=False):
         settle_interrupted(memory, at)
         desk = _Learning(memory, order, at, memory.proposals.load())

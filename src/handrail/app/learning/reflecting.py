@@ -48,7 +48,7 @@ class ReflectOrder(Struct, frozen=True, kw_only=True):
     bounds: Bounds = Bounds()
 
 
-class Sent(Struct, frozen=True, kw_only=True):
+class WouldSend(Struct, frozen=True, kw_only=True):
     """One request as it would be sent: redacted, and nothing else of the session in it."""
 
     moment: str
@@ -97,7 +97,7 @@ class ReflectReport(Struct, frozen=True, kw_only=True):
     spent: Spent = Spent()
     model: str | None = None
     instructions: str = ""
-    would_send: tuple[Sent, ...] = ()
+    would_send: tuple[WouldSend, ...] = ()
     unread: tuple[Unread, ...] = ()
     bad_lines: int = 0
 
@@ -273,8 +273,8 @@ def _unlearnable(memory: Memory, rows: list[Reflected]) -> dict[str, int]:
     return dict(Counter(why for lesson in lessons if (why := lesson.why_not) is not None).most_common())
 
 
-def _sent(case: Case) -> Sent:
-    return Sent(
+def _sent(case: Case) -> WouldSend:
+    return WouldSend(
         moment=case.moment.id,
         harness=case.source.harness,
         session=case.source.session,

@@ -15,7 +15,7 @@ from handrail.app.learning.memory import Memory
 from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.clock import Clock, SystemClock
 from handrail.learning.reflecting.lesson import Lesson
-from handrail.learning.rules.lint import Code, Finding, Surroundings, last_evidence, lint
+from handrail.learning.rules.lint import Code, RuleFinding, Surroundings, last_evidence, lint
 from handrail.learning.rules.model import Life, Rule, RuleBook, RuleScope
 from handrail.learning.rules.operations import (
     Add,
@@ -73,7 +73,7 @@ class LintReport(Struct, frozen=True, kw_only=True):
 
     schema_version: int = SCHEMA_VERSION
     rules: int
-    findings: tuple[Finding, ...]
+    findings: tuple[RuleFinding, ...]
     problems: int
 
 
@@ -204,7 +204,7 @@ def lint_rules(memory: Memory, *, clock: Clock | None = None) -> LintReport:
         now=(clock or SystemClock()).now(),
     )
     torn = (
-        Finding(code=Code.BAD_LINE, message=f"line {bad.line} of {memory.rules.file} is no rule: {bad.reason}")
+        RuleFinding(code=Code.BAD_LINE, message=f"line {bad.line} of {memory.rules.file} is no rule: {bad.reason}")
         for bad in loaded.bad
     )
     findings = (*torn, *lint(loaded.book, around))

@@ -54,7 +54,7 @@ _PHRASE = {
 }
 
 
-class Finding(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class RuleFinding(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One thing. ``rule`` is the id it is about; ``other`` the second of a pair: an id, or what a line says."""
 
     code: Code
@@ -78,7 +78,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     now: datetime
 
 
-def lint(book: RuleBook, around: Surroundings, budget: Budget | None = None) -> tuple[Finding, ...]:
+def lint(book: RuleBook, around: Surroundings, budget: Budget | None = None) -> tuple[RuleFinding, ...]:
     """Everything that was found, problems first."""
     living = [rule for rule in book if rule.life is not Life.RETIRED]
     found = [
@@ -98,7 +98,7 @@ def last_evidence(rule: Rule) -> datetime | None:
     return max(moments or acts, default=rule.created_at)
 
 
-def _over_budget(book: RuleBook, own: Sequence[str], budget: Budget) -> Iterator[Finding]:
+def _over_budget(book: RuleBook, own: Sequence[str], budget: Budget) -> Iterator[RuleFinding]:
     """Rules that ride nowhere for want of room, in the repositories that rules name."""
     named = {place for rule in book for place in rule.scope.repositories or ()}
     harnesses = sorted({name for rule in book for name in rule.scope.harnesses or ()} or {"handrail"})
@@ -109,16 +109,16 @@ def _over_budget(book: RuleBook, own: Sequence[str], budget: Budget) -> Iterator
             left |= dict.fromkeys(block_of(own, rules_for(book, run), budget).left_out)
     for id in left:
         message = f"it has no room: {budget.max_rules} rules, {budget.max_chars} characters at most"
-        yield Finding(code=Code.OVER_BUDGET, rule=id, message=message)
+        yield RuleFinding(code=Code.OVER_BUDGET, rule=id, message=message)
 
 
 def _all_tools(book: RuleBook) -> tuple[str, ...]:
     return tuple(sorted({tool for rule in book for tool in rule.scope.tools or ()}))
 
 
-def _of_pair(pair: Pair) -> Finding:
+def _of_pair(pair: Pair) -> RuleFinding:
     other = pair.other if pair.place is None else f"{pair.place} ({pair.other})"
-    return Finding(
+    return RuleFinding(
         code=_OF_PAIR[pair.kind],
         rule=pair.one,
         other=pair.other,
@@ -127,26 +127,26 @@ def _of_pair(pair: Pair) -> Finding:
     )
 
 
-def _against_owner(living: Iterable[Rule], own: Sequence[str]) -> Iterator[Finding]:
+def _against_owner(living: Iterable[Rule], own: Sequence[str]) -> Iterator[RuleFinding]:
     for rule in living:
         for text in own:
             kind = kind_between(rule.text, text)
             if kind is not None:
                 message = f"{_PHRASE[kind]} your own rule ({text})"
-                yield Finding(code=_OF_PAIR[kind], rule=rule.id, other=text, message=message)
+                yield RuleFinding(code=_OF_PAIR[kind], rule=rule.id, other=text, message=message)
 
 
-def _of_rule(rule: Rule, around: Surroundings) -> Iterator[Finding]:
+def _of_rule(rule: Rule, around: Surroundings) -> Iterator[RuleFinding]:
     if rule.scope.is_dark:
-        yield Finding(code=Code.DARK, rule=rule.id, message="no run can match it: nobody knows where it counts")
+        yield RuleFinding(code=Code.DARK, rule=rule.id, message="no run can match it: nobody knows where it counts")
     repositories = rule.scope.repositories
     if repositories and not around.present.intersection(repositories):
-        yield Finding(code=Code.GONE, rule=rule.id, message=f"not there any more: {', '.join(repositories)}")
+        yield RuleFinding(code=Code.GONE, rule=rule.id, message=f"not there any more: {', '.join(repositories)}")
     if rule.by == "owner":
         return
     if not rule.sources:
-        yield Finding(code=Code.NO_EVIDENCE, rule=rule.id, message="no moment stands behind it")
+        yield RuleFinding(code=Code.NO_EVIDENCE, rule=rule.id, message="no moment stands behind it")
     last = last_evidence(rule)
     if last is not None and around.now - last > timedelta(days=STALE_DAYS):
         days = (around.now - last).days
-        yield Finding(code=Code.STALE, rule=rule.id, message=f"its last moment was {days} days ago")
+        yield RuleFinding(code=Code.STALE, rule=rule.id, message=f"its last moment was {days} days ago")
