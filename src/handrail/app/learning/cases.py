@@ -112,8 +112,8 @@ class _Desk:
         )
 
     def _riding(self, at: int) -> tuple[str, ...] | None:
-        """The rules of the run that message ``at`` is of: of those that had begun by then the latest."""
-        begun = [rules for first, rules in self._runs if first <= at]
+        """The rules of the run that is corrected at message ``at``: a prompt corrects the run before its own."""
+        begun = [rules for first, rules in self._runs if first < at]
         return begun[-1] if begun else None
 
 
