@@ -105,6 +105,9 @@ class Driver:
         return run.stage is None if self._stage is None else _visit_of(self._writer.state) == self._stage
 
     async def _step(self) -> None:
+        if self._activity.is_let_go:
+            # The run above is being left, and this one with it: what has come since is for whoever goes on with them.
+            await asyncio.get_running_loop().create_future()
         await self._inbox.take()
         await self._reap()
         if self._activity.is_to_park:
