@@ -159,7 +159,8 @@ async def _sent(journal: Journal) -> None:
     """Wait until somebody has sent something, to the run or to an agent below it."""
     while True:
         for session in await journal.sessions():
-            if await journal.inbox(session, fold(await journal.read(session)).inbox):
+            taken = fold(await journal.read(session)).inbox
+            if await journal.inbox(session, taken):
                 return
         await asyncio.sleep(LOOKS_EVERY_S)
 

@@ -177,8 +177,8 @@ def _effects(evidence: Evidence) -> Iterator[Finding]:
             yield Finding("double", f"{name} may run once and ran {times} times")
         if call.is_finished and not times:
             yield Finding("loss", f"{name} has a result and never ran")
-        if call.is_unknown and call.is_twice_safe:
-            yield Finding("loss", f"{name} may run twice and was given up")
+        if call.is_unknown and not evidence.kills:
+            yield Finding("loss", f"{name} was given up, and nobody had died")
     for name, times in ran.items():
         if times > calls.get(name, _Call()).starts:
             yield Finding("double", f"{name} ran {times} times, more often than its start was recorded")
