@@ -9,11 +9,15 @@ import click
 import msgspec
 
 from handrail import app
+from handrail.app.learning.checking import CheckList, Compilation, CompilePreview, Switched
+from handrail.app.learning.fired import FiredList
+from handrail.app.learning.hooks import HookChange, HookRemoval, HookReport
 from handrail.app.learning.learning import LearnReport
 from handrail.app.learning.lessons import LessonList, LessonView
 from handrail.app.learning.proposals import Decided, ProposalList, ProposalView
 from handrail.app.learning.reflecting import ReflectReport
 from handrail.app.learning.rules import LintReport, RuleList, RuleView
+from handrail.app.learning.violations import CheckReplay
 
 RESULTS: dict[str, Any] = {
     "handrail": app.Overview,
@@ -70,6 +74,19 @@ RESULTS: dict[str, Any] = {
     "handrail rules retire": RuleView,
     "handrail rules restore": RuleView,
     "handrail rules lint": LintReport,
+    "handrail checks list": CheckList,
+    "handrail checks compile": Compilation,
+    "handrail checks compile --dry-run": CompilePreview,
+    "handrail checks set": Compilation,
+    "handrail checks remove": Switched,
+    "handrail checks shadow": Switched,
+    "handrail checks on": Switched,
+    "handrail checks off": Switched,
+    "handrail checks run": CheckReplay,
+    "handrail checks fired": FiredList,
+    "handrail hook install": HookChange,
+    "handrail hook remove": HookRemoval,
+    "handrail hook doctor": HookReport,
 }
 
 
