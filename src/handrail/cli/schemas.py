@@ -10,10 +10,12 @@ import msgspec
 
 from handrail import app
 from handrail.app.learning.checking import CheckList, Compilation, CompilePreview, Switched
+from handrail.app.learning.delivering import SyncReport
 from handrail.app.learning.fired import FiredList
 from handrail.app.learning.hooks import HookChange, HookRemoval, HookReport
 from handrail.app.learning.learning import LearnReport
 from handrail.app.learning.lessons import LessonList, LessonView
+from handrail.app.learning.probed import ProbeReport
 from handrail.app.learning.proposals import Decided, ProposalList, ProposalView
 from handrail.app.learning.reflecting import ReflectReport
 from handrail.app.learning.rules import LintReport, RuleList, RuleView
@@ -58,6 +60,8 @@ RESULTS: dict[str, Any] = {
     "handrail lessons drop": LessonView,
     "handrail lessons restore": LessonView,
     "handrail learn": LearnReport,
+    "handrail probe": ProbeReport,
+    "handrail sync": SyncReport,
     "handrail proposals": ProposalList,
     "handrail proposals list": ProposalList,
     "handrail proposals show": ProposalView,

@@ -19,6 +19,7 @@ from handrail.learning.lines import line_of
 from handrail.learning.moment import Intervention
 from handrail.learning.probes.arms import Setting
 from handrail.learning.probes.branching import Branch, NoBranch, branch_at, calls_of, is_sendable
+from handrail.learning.probes.redacting import redacted, redacted_text
 from handrail.learning.rules.model import Source
 from handrail.learning.rules.scope import Place
 from handrail.library import Unread
@@ -102,11 +103,13 @@ def _point(opened: Opened, source: Source, body: Common, moment: Intervention) -
     clean = _without_rules(branch.prefix)
     if clean is None:
         return NoPoint(source=source, reason="rules stand in its prompt that cannot be told from the rest")
-    branch = replace(branch, prefix=clean)
+    # Before it is decided whether it can be sent: what is told is told by what was sent.
+    branch = redacted(replace(branch, prefix=clean))
     if not is_sendable(seen_of(branch.prefix)):
         return NoPoint(source=source, reason="the conversation up to it is not one a model takes")
     calls = calls_of(body)
     setting = setting_of(opened, moment.at, calls, is_live=moment.branch is None)
+    setting = replace(setting, instructions=redacted_text(setting.instructions))
     place = Place(
         repository=root_of(opened.session.meta.cwd),
         harness=opened.info.name,

@@ -16,13 +16,14 @@ from handrail.learning.probes.branching import Grading
 from handrail.learning.probes.ledger import Arm, Outcome, ProbeRow, standings
 from handrail.learning.probes.pairing import words_digest
 from handrail.learning.probes.tenure import Finding, finding_of
+from handrail.learning.proposals.model import Proposal
 from handrail.learning.rules.model import Life, Rule
 
 RuleAtMoment: TypeAlias = tuple[str, str]
 """The id of a rule and that of a moment."""
 
 
-class ProbedMoment(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class ProbedMoment(Struct, frozen=True, kw_only=True):
     """One moment that a rule was probed at, or was not (``reason``).
 
     Of its ``pairs`` so many went better with the rule, worse, or the same; ``ungraded`` could not be told, the last of
@@ -55,7 +56,8 @@ class ProbedRule(Struct, frozen=True, kw_only=True):
 
 
 class ProbeReport(Struct, frozen=True, kw_only=True):
-    """What came of it. ``pairs`` were run; ``stopped`` says why no more were. ``proposals`` are the ids of those made.
+    """What came of it. ``pairs`` were run; ``stopped`` says why no more were, ``is_bound`` that it was a bound and no
+    failure. ``proposals`` are the ids of those made.
 
     ``bad_lines`` are the lines of the ledger that are no rows.
     """
@@ -71,6 +73,11 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     judge: str | None = None
     proposals: tuple[str, ...] = ()
     bad_lines: tuple[int, ...] = ()
+    is_bound: bool = False
+
+    def with_proposals(self, made: Iterable[Proposal]) -> ProbeReport:
+        """The report with the proposals that came of it."""
+        return replace(self, proposals=tuple(one.id for one in made))
 
 
 class Task(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from handrail import files
 from handrail.app.learning.asking import Bounds, asked
 from handrail.app.learning.memory import Memory
-from handrail.app.learning.metering import Metered, Purse
+from handrail.app.learning.metering import BudgetSpent, Metered, Purse
 from handrail.app.learning.points import Point, find_source, points_of
 from handrail.app.learning.probed import ProbeReport, RuleAtMoment, Task, rules_probed
 from handrail.app.machine import Machine
@@ -96,6 +96,7 @@ def probe(
         pairs=sum(map(len, desk.rows.values())),
         spent=purse.spent,
         stopped=desk.stopped,
+        is_bound=desk.is_bound,
         model=model.info.name,
         judge=None if judge is None else judge.info.name,
         bad_lines=known.bad,
@@ -111,6 +112,7 @@ class _Probing:
         self.ledger = LedgerStore(memory.folder)
         self.rows: dict[RuleAtMoment, list[ProbeRow]] = {}
         self.stopped: str | None = None
+        self.is_bound = False
         self._memory = memory
         self._order = order
         self._book = book
@@ -128,7 +130,7 @@ class _Probing:
                 for task, point in ready:
                     await self._repeat(task, point)
         except ModelError as problem:
-            self.stopped = problem.message
+            self.stopped, self.is_bound = problem.message, isinstance(problem, BudgetSpent)
 
     async def _repeat(self, task: Task, point: Point) -> None:
         at = self._clock.now()
