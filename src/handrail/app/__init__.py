@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from handrail.app.watching import WatchEnded as WatchEnded
     from handrail.app.watching import WatchEvent as WatchEvent
     from handrail.app.watching import watch as watch
+    from handrail.app.working import Worker as Worker
     from handrail.app.writing import Draft as Draft
     from handrail.app.writing import Written as Written
     from handrail.app.writing import convert as convert
@@ -130,6 +131,7 @@ _HOMES = {
     "forking": "Forked fork",
     "journals": "drafts_folder",
     "serving": "Served Server",
+    "working": "Worker",
     "standing": "AskFilter AskList Driven RunList StandingAsk StandingRun list_asks list_runs waiting",
     "watching": "WatchBegan WatchEnded WatchEvent Watched watch",
     "blueprinting": (

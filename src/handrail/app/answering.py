@@ -66,7 +66,7 @@ def answer(
         with opened_journal(machine, environment, database) as journal:
             row = await journal.ask(name)
             accepted = await Desk(journal, by).answer(row.ask, reply, alike=alike)
-            return await _answered(journal, row, accepted, driven_by(machine, environment, row.root, database))
+            return await _answered(journal, row, accepted, driven_by(machine, environment, row.root, database, journal))
 
     return asyncio.run(story())
 
@@ -90,7 +90,7 @@ def decline(
                 accepted = await desk.withdraw(row.ask, reason or "withdrawn")
             else:
                 accepted = await desk.decline(row.ask, reason)
-            return await _answered(journal, row, accepted, driven_by(machine, environment, row.root, database))
+            return await _answered(journal, row, accepted, driven_by(machine, environment, row.root, database, journal))
 
     return asyncio.run(story())
 

@@ -77,7 +77,7 @@ def send(
             row = await journal.run(run)
             if row.status == "ended":
                 raise RunOver(f"the run of session {row.session} is over", hint=_hint(wish, row.session))
-            driven = driven_by(machine, environment, row.root, database)
+            driven = driven_by(machine, environment, row.root, database, journal)
             return await _sent(Session(row.session, journal), row, driven, wish, words, by or this_person(), folder)
 
     return asyncio.run(story())

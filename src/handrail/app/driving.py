@@ -14,6 +14,7 @@ from pathlib import Path
 
 from handrail import files
 from handrail.errors import StoreError
+from handrail.runs.journals.holding import CARRYING, HeldElsewhere, Holder
 
 _TRIES = 5
 _TRY_AGAIN_S = 0.02
@@ -48,9 +49,29 @@ async def driving(folder: Path, session: str) -> AsyncIterator[None]:
         yield
 
 
+@asynccontextmanager
+async def driving_alone(journal: object, folder: Path, session: str) -> AsyncIterator[None]:
+    """``driving`` among the processes of all machines, where ``journal`` is one that several machines use."""
+    async with driving(folder, session):
+        if not isinstance(journal, Holder):
+            yield
+            return
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(journal.holding(session))
+            except HeldElsewhere as problem:
+                raise RunDriven(f"a process of another machine drives session {session}") from problem
+            yield
+
+
 def is_driven(folder: Path, session: str) -> bool:
     """Whether a process of this machine drives ``session`` now."""
     return files.is_locked(_driver(folder, session))
+
+
+def is_held(journal: object, name: str) -> bool:
+    """Whether a process of any machine is at ``name``, where ``journal`` is one that several machines use."""
+    return isinstance(journal, Holder) and journal.is_held(name)
 
 
 @contextlib.contextmanager
@@ -61,6 +82,20 @@ def serving(folder: Path, database: str | None = None) -> Iterator[None]:
             held.enter_context(files.lock(_server(folder, database), waits=False))
         except files.Locked as problem:
             raise ServerRuns("another process serves this database already") from problem
+        yield
+
+
+@contextlib.contextmanager
+def carrying_alone(journal: object) -> Iterator[None]:
+    """Be the one that carries all runs of ``journal``, among all machines; ``ServerRuns`` where another is."""
+    with contextlib.ExitStack() as held:
+        if isinstance(journal, Holder):
+            try:
+                held.enter_context(journal.holding(CARRYING))
+            except HeldElsewhere as problem:
+                raise ServerRuns(
+                    "workers, or a server on another machine, carry the runs of this database"
+                ) from problem
         yield
 
 

@@ -23,7 +23,7 @@ from handrail.agents.paging import FolderShelf
 from handrail.agents.result import RunFailed, Session
 from handrail.agents.run import Run
 from handrail.agents.sessions import continued
-from handrail.app.driving import driving
+from handrail.app.driving import driving, driving_alone
 from handrail.app.journals import opened_journal, sessions_folder
 from handrail.app.machine import Machine
 from handrail.app.opening import locate_file, open_session
@@ -88,11 +88,12 @@ def require_extra() -> None:
 
 @asynccontextmanager
 async def start_run(
-    machine: Machine, order: Order, environment: Mapping[str, str], people: People = NOBODY
+    machine: Machine, order: Order, environment: Mapping[str, str], people: People = NOBODY, *, is_held: bool = False
 ) -> AsyncIterator[Running]:
     """Begin what ``order`` says and give its handle; everything it uses is let go of at the end of the block.
 
     With ``NOBODY`` the questions of a blueprint, and those of a detached run, wait to be answered from elsewhere.
+    ``is_held``: whoever calls sees to it that nobody else drives the session.
     Raises ``MissingExtra``, ``NothingToRun``, ``UnknownName``, ``SessionNotFound``, ``StoreError`` (``RunDriven`` for a
     session that another process runs), and what making the model, reading the workspace or loading the blueprint
     raises.
@@ -102,7 +103,8 @@ async def start_run(
     try:
         with opened_journal(machine, environment, order.database) as journal:
             session = await _session(machine, order, journal)
-            async with driving(folder, session.id):
+            alone = driving_alone(journal.newer, folder, session.id)
+            async with contextlib.nullcontext() if is_held else alone:
                 state = fold(await journal.read(session.id))
                 if state.run is not None:
                     order = gone_on_with(order, read_order(state.run.started.order))

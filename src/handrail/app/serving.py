@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from handrail.agents.result import RunFailed
 from handrail.agents.run import Run
-from handrail.app.driving import RunDriven, is_driven, serving
+from handrail.app.driving import RunDriven, carrying_alone, is_driven, serving
 from handrail.app.due import by_tree, has_unread, is_due
 from handrail.app.journals import database_of, opened_database, sessions_folder
 from handrail.app.machine import SCHEMA_VERSION, Machine
@@ -91,6 +91,7 @@ class Server:
         with (
             serving(self._folder, self._database),
             opened_database(self._machine, self._environment, self._database) as journal,
+            carrying_alone(journal),
         ):
             self._tell(Served(event="ready"))
             try:
@@ -154,7 +155,7 @@ class Server:
                 if self._stopping.is_set():
                     begun.run.park()
                 self._tell(Served(event="taken", session=root))
-                told = await _outcome(begun.run)
+                told = await outcome(begun.run)
         except RunDriven:
             self._elsewhere.add(root)
             return
@@ -174,7 +175,8 @@ class Server:
             self._as_left[root] = tree
 
 
-async def _outcome(run: Run) -> Served:
+async def outcome(run: Run) -> Served:
+    """What ``run`` comes to, once it waits or has ended."""
     session = run.session.id
     try:
         result = await run

@@ -9,13 +9,15 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from handrail.app.driving import is_driven, is_served
+from handrail.app.driving import is_driven, is_held, is_served
 from handrail.app.journals import database_of, has_journal, opened_journal, sessions_folder
 from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.errors import StoreError
 from handrail.journal.board import PAGE, AskRow, AskStatus, JournalWithBoard, RunRow, RunStatus
 from handrail.journal.vocabulary import AskKind
 from handrail.runs.asks.offers import Offer, offers_of
+from handrail.runs.journals.holding import CARRYING
+from handrail.runs.journals.joined import JoinedJournal
 
 _LEAST_CHARS = 13
 """How much of an id is shown at least: what is made in one millisecond starts alike no longer than that."""
@@ -88,7 +90,7 @@ def list_runs(
                 found += await _runs(journal, wanted, limit)
             found.sort(key=lambda row: row.session, reverse=True)
             rows = found if limit is None else found[:limit]
-            served = is_served(sessions_folder(machine), database_of(environment, database))
+            served = _is_served(machine, environment, database, journal)
             return _run_list(rows, sessions_folder(machine), is_cut=len(rows) < len(found), served=served)
 
     return asyncio.run(read())
@@ -120,10 +122,18 @@ def _run_list(rows: Sequence[RunRow], folder: Path, *, is_cut: bool, served: boo
     return RunList(runs=runs, is_cut=is_cut, is_served=served)
 
 
-def driven_by(machine: Machine, environment: Mapping[str, str], session: str, database: str | None) -> Driven:
+def driven_by(
+    machine: Machine, environment: Mapping[str, str], session: str, database: str | None, journal: JoinedJournal
+) -> Driven:
     """Who carries the run of ``session`` on, which is the one at the top of its tree."""
-    folder = sessions_folder(machine)
-    return _driven(folder, session, is_served(folder, database_of(environment, database)))
+    served = _is_served(machine, environment, database, journal)
+    return _driven(sessions_folder(machine), session, served or is_held(journal.newer, session))
+
+
+def _is_served(machine: Machine, environment: Mapping[str, str], database: str | None, journal: JoinedJournal) -> bool:
+    """Whether a process of this machine serves the database, or workers of any machine do."""
+    here = is_served(sessions_folder(machine), database_of(environment, database))
+    return here or is_held(journal.newer, CARRYING)
 
 
 def _driven(folder: Path, session: str, served: bool) -> Driven:

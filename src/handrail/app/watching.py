@@ -59,7 +59,7 @@ async def watch(
     """
     with opened_journal(machine, environment, database) as journal:
         row = await journal.run(name)
-        yield WatchBegan(run=row, driven=driven_by(machine, environment, row.root, database))
+        yield WatchBegan(run=row, driven=driven_by(machine, environment, row.root, database, journal))
         after = 0 if is_whole else _before_last_run(await journal.read(row.session))
         async for seen in _events(journal, row.session, after, once=once):
             yield seen

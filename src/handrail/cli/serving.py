@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Awaitable, Callable
 
 from handrail import app
 from handrail.cli.cells import one_line
@@ -12,22 +13,39 @@ from handrail.cli.surface import Surface
 
 def serve(surface: Surface, *, most: int, database: str | None) -> None:
     """Serve until a signal comes; raises as ``Server.serve`` does."""
+    server = app.Server(surface.machine(), surface.environment, _teller(surface), most=most, database=database)
+    asyncio.run(_until_told(server.serve, server.stop))
 
+
+def work(surface: Surface, *, most: int, stalled_after_s: float, database: str | None) -> None:
+    """Work until a signal comes; raises as ``Worker.work`` does."""
+    worker = app.Worker(
+        surface.machine(),
+        surface.environment,
+        _teller(surface),
+        most=most,
+        stalled_after_s=stalled_after_s,
+        database=database,
+    )
+    asyncio.run(_until_told(worker.work, worker.stop))
+
+
+def _teller(surface: Surface) -> Callable[[app.Served], None]:
     def tell(told: app.Served) -> None:
         if surface.as_json:
             surface.emit(told, lambda event, _: ())
         else:
             surface.note(_line(told))
 
-    asyncio.run(_serve(app.Server(surface.machine(), surface.environment, tell, most=most, database=database)))
+    return tell
 
 
-async def _serve(server: app.Server) -> None:
+async def _until_told(work: Callable[[], Awaitable[None]], stop: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            loop.add_signal_handler(number, server.stop)
-    await server.serve()
+            loop.add_signal_handler(number, stop)
+    await work()
 
 
 def _line(told: app.Served) -> str:

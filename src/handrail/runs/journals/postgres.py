@@ -25,7 +25,7 @@ PATIENCE_S = 60.0
 
 
 class PostgresJournal(SqlJournal):
-    """Fulfils ``JournalWithBoard`` and ``Wakes`` with the schema ``handrail`` of one PostgreSQL database.
+    """Fulfils ``JournalWithBoard``, ``Wakes`` and ``Holder`` with the schema ``handrail`` of one PostgreSQL database.
 
     ``url`` is a connection string of libpq (``postgresql://…``). The schema is made when it is not there. Raises
     ``MissingExtra`` without the extra ``postgres``.
@@ -43,6 +43,7 @@ class PostgresJournal(SqlJournal):
     ) -> None:
         require_driver()
         from handrail.runs.journals.psycopg_database import PsycopgDatabase
+        from handrail.runs.journals.psycopg_holds import Holds
         from handrail.runs.journals.psycopg_listener import Listener
 
         clock = clock or SystemClock()
@@ -50,15 +51,29 @@ class PostgresJournal(SqlJournal):
         super().__init__(database, clock, poll_s=poll_s, threads=connections)
         self._new_listener = partial(Listener, database.connect)
         self._listener = self._new_listener()
+        self._holds = Holds(database.connect)
 
     def listen(self, session: str) -> AbstractContextManager[Callable[[float], Awaitable[None]]]:
-        """Inside the block: what waits for news of ``session``, so many seconds at most."""
+        """Inside the block: what waits for news of ``session`` (``ANY``: of any), so many seconds at most."""
         return self._listener.listen(session)
 
+    def holding(self, name: str, *, is_shared: bool = False) -> AbstractContextManager[None]:
+        """See ``Holder``."""
+        return self._holds.holding(name, is_shared=is_shared)
+
+    def is_held(self, name: str) -> bool:
+        """See ``Holder``; of what this journal itself holds it says no."""
+        return self._holds.is_held(name)
+
     def close(self) -> None:
+        self._holds.close()
         ending, self._listener = self._listener, self._new_listener()
         ending.close()
         super().close()
+
+
+ANY = ""
+"""Any session, to ``PostgresJournal.listen``."""
 
 
 def require_driver() -> None:

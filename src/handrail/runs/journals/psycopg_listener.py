@@ -99,6 +99,7 @@ class Listener:
             if session is None:
                 woken = [waiter for waiters in self._waiters.values() for waiter in waiters]
             else:
-                woken = list(self._waiters.get(session, ()))
+                # Whoever waits for any session waits under no name.
+                woken = [*self._waiters.get(session, ()), *self._waiters.get("", ())]
         for waiter in woken:
             waiter.tell()
