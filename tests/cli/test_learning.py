@@ -141,6 +141,14 @@ def test_a_rule_counts_in_the_folder_it_was_added_in_unless_it_is_said(tmp_path:
     assert len(rule["scope"]["repositories"]) == 1
 
 
+def test_names_that_are_none_are_refused(tmp_path: Path) -> None:
+    home = empty_home(tmp_path)
+
+    assert handrail(home, "rules", "add", RULE, "--on", "nonesuch").code == 2
+    assert handrail(home, "rules", "add", RULE, "--tool", " ").code == 2
+    assert not (tmp_path / ".handrail").exists()
+
+
 def test_lint_ends_with_3_where_there_is_a_problem(tmp_path: Path) -> None:
     home = empty_home(tmp_path)
     handrail(home, "rules", "add", "Use npm over pnpm.", "--repository", "any")

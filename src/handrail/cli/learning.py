@@ -54,9 +54,13 @@ def scope_options(function: Function) -> Function:
 
 
 def scope_from(before: RuleScope, given: dict[str, tuple[str, ...]]) -> RuleScope:
-    """``before`` with the axes that ``given`` says; ``any`` takes the bound off one."""
+    """``before`` with the axes that ``given`` says; ``any`` takes the bound off one.
+
+    ``UnknownHarness`` for a name that is none: a rule that counts under it would be heard nowhere.
+    """
     from msgspec.structs import replace
 
+    from handrail.harnesses import harness
     from handrail.workspace.repository import repository_of
 
     axes: dict[str, Axis] = {}
@@ -67,6 +71,10 @@ def scope_from(before: RuleScope, given: dict[str, tuple[str, ...]]) -> RuleScop
             axes[name] = None
         elif name == "repositories":
             axes[name] = tuple(sorted({str(repository_of(Path(value))) for value in values}))
+        elif name == "harnesses":
+            axes[name] = tuple(sorted({harness(value).name for value in values}))
+        elif not all(value.strip() for value in values):
+            raise click.UsageError(f"an empty name is no name: {', '.join(map(repr, values))}")
         else:
             axes[name] = tuple(sorted(set(values)))
     return replace(before, **axes)

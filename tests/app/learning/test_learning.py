@@ -14,6 +14,7 @@ from handrail.app.learning.learning import HELD_OUT, LearnOrder, learn, preview_
 from handrail.app.learning.lessons import drop_lesson, edit_lesson
 from handrail.app.learning.proposals import accept_proposal, list_proposals, reject_proposal
 from handrail.app.learning.rules import add_rule
+from handrail.learning.proposals.learner import MAX_LESSONS
 from handrail.learning.proposals.model import Status
 from handrail.learning.rules.model import RuleScope
 from handrail.learning.statistics import is_held_out
@@ -231,6 +232,14 @@ def test_a_bound_is_held_between_repositories(tmp_path: Path) -> None:
     report = learned(memory(tmp_path), adding, adding, order=LearnOrder(bounds=Bounds(max_requests=1)))
 
     assert (len(report.proposals), len(report.waiting)) == (1, 1)
+
+
+def test_more_lessons_than_are_argued_at_once_wait_for_another_time(tmp_path: Path) -> None:
+    _with_lessons(tmp_path, *(f"no, do the thing called {number}" for number in range(MAX_LESSONS + 3)))
+
+    report = preview_learning(memory(tmp_path), LearnOrder())
+
+    assert ([len(ask.lessons) for ask in report.would_ask], report.left) == ([MAX_LESSONS], 3)
 
 
 def test_two_who_learn_at_once_are_one(tmp_path: Path) -> None:  # J 32

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from handrail.app.learning.proposals import (
 from handrail.app.learning.rules import add_rule
 from handrail.learning.proposals.model import NotPending, Proposal, RulesMoved, Status
 from handrail.learning.rules.model import Life, RuleScope
+from handrail.learning.rules.sentence import NotASentence
 from tests.app.desk import put
 from tests.app.learning.desk import LATER, SHOP, corrected, files_under, learned, memory, reflected
 
@@ -173,3 +175,29 @@ def test_nothing_is_settled_where_nothing_was_cut_off(tmp_path: Path) -> None:
 
     assert settle_interrupted(store, LATER.now()) == ()
     assert files_under(store.folder) == before
+
+
+def test_two_who_accept_at_once_are_one(tmp_path: Path) -> None:  # J 32
+    store, proposal = _proposal(tmp_path)
+
+    def accept(_number: int) -> bool:
+        try:
+            accept_proposal(store, proposal.id, clock=LATER)
+        except NotPending:
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(accept, range(4))) == [False, False, False, True]
+    assert len(store.rules.load().book) == 1
+
+
+def test_a_proposal_spoilt_by_hand_is_shown_and_refused_and_holds_up_nothing(tmp_path: Path) -> None:
+    store, proposal = _proposal(tmp_path)
+    file = store.proposals.folder / f"{proposal.id}.json"
+    file.write_text(file.read_text().replace("Run the tests first", "<!-- x -->"))
+
+    assert show_proposal(put(tmp_path / "none"), store, proposal.id).diff == ()
+    with pytest.raises(NotASentence):
+        accept_proposal(store, proposal.id, clock=LATER)
+    assert settle_interrupted(store, LATER.now()) == ()

@@ -96,12 +96,15 @@ def test_a_session_is_reflected_on_whole_or_not_at_all(tmp_path: Path) -> None:
     assert reflected(machine, memory(tmp_path)).moments == 2
 
 
-def test_a_request_that_the_model_never_takes_does_not_hold_up_other_sessions(tmp_path: Path) -> None:
-    machine = put(tmp_path, corrected("a", day=2), corrected("b", "no, not that table", day=1))
+def test_a_request_that_the_model_never_takes_holds_up_no_other(tmp_path: Path) -> None:
+    two = corrected("a", day=2)
+    body = (*two.body, *corrected("a-2", "no, not there either").body[1:])
+    machine = put(tmp_path, replace(two, body=body), corrected("b", "no, not that table", day=1))
 
-    report = reflected(machine, memory(tmp_path), BadRequest("too odd"), quoting)
+    report = reflected(machine, memory(tmp_path), quoting, BadRequest("too odd"), quoting)
 
-    assert (report.moments, report.left, report.ended, report.failure) == (1, 1, None, "too odd")
+    assert (report.moments, report.left, report.ended, report.failure) == (2, 1, None, "too odd")
+    assert reflected(machine, memory(tmp_path)).moments == 1
 
 
 def test_a_model_that_takes_no_request_ends_it(tmp_path: Path) -> None:
@@ -124,6 +127,17 @@ def test_a_dry_run_shows_what_would_be_sent_and_costs_and_writes_nothing(tmp_pat
     assert "AKIAABCDEFGHIJKLMNOP" not in sent.prompt
     assert files_under(tmp_path) == before
     assert not memory(tmp_path).folder.exists()
+
+
+def test_very_long_words_are_cut_in_the_middle(tmp_path: Path) -> None:
+    words = f"no, read this log: {'x' * 500_000} and test first"
+    machine = put(tmp_path, corrected("a", words))
+
+    (sent,) = preview(machine, memory(tmp_path), ReflectOrder()).would_send
+
+    assert len(sent.prompt) < 20_000
+    assert "no, read this log" in sent.prompt
+    assert "and test first" in sent.prompt
 
 
 def test_what_is_sent_is_what_the_dry_run_showed(tmp_path: Path) -> None:

@@ -72,7 +72,16 @@ def test_a_file_that_is_no_proposal_costs_itself_and_is_not_written_over(tmp_pat
         store.put(one)
 
 
-@pytest.mark.parametrize("raw", [b"", b"[]", b"\xff\xfe", b'{"id":"other","created_at":"2026-01-01T00:00:00Z"}'])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"[]",
+        b"\xff\xfe",
+        b'{"id":"other","created_at":"2026-01-01T00:00:00Z"}',
+        b'{"id":"pbad","created_at":"2026-01-01T00:00:00"}',
+    ],
+)
 def test_hostile_files_are_reported(tmp_path: Path, raw: bytes) -> None:
     store = _kept(tmp_path, _proposal())
     (store.folder / "pbad.json").write_bytes(raw)

@@ -22,7 +22,7 @@ from handrail.app.machine import SCHEMA_VERSION
 from handrail.clock import Clock, SystemClock
 from handrail.learning.asking import answer_of
 from handrail.learning.proposals.drafting import Known, drafted, proposal_of, told_apart
-from handrail.learning.proposals.learner import Batch, Drafts, asked_for_changes
+from handrail.learning.proposals.learner import MAX_LESSONS, Batch, Drafts, asked_for_changes
 from handrail.learning.proposals.model import Proposal, Status
 from handrail.learning.proposals.review import moves
 from handrail.learning.proposals.store import Shelf
@@ -59,7 +59,8 @@ class LearnReport(Struct, frozen=True, kw_only=True):
     """What came of it.
 
     ``excluded`` counts lessons that no rule may come of now, by why. ``waiting`` are repositories that were passed
-    over, and why. ``failure`` is the model's, where it could not be reached: what was made before it stands.
+    over, and why; ``left`` lessons that are too many for one time. ``failure`` is the model's, where it could not be
+    reached: what was made before it stands.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -69,6 +70,7 @@ class LearnReport(Struct, frozen=True, kw_only=True):
     superseded: tuple[str, ...] = ()
     excluded: dict[str, int] = {}
     waiting: dict[str, str] = {}
+    left: int = 0
     failure: str | None = None
     spent: Spent = Spent()
     model: str | None = None
@@ -118,6 +120,7 @@ class _Learning:
         self.at = at
         self.excluded: Counter[str] = Counter()
         self.waiting: dict[str, str] = {}
+        self.left = 0
         self.batches = self._batches(memory.lessons.load().lessons())
         self.made: list[Proposal] = []
         self.superseded: list[str] = []
@@ -138,6 +141,7 @@ class _Learning:
             proposals=tuple(self.made),
             superseded=tuple(self.superseded),
             excluded=dict(self.excluded.most_common()),
+            left=self.left,
             failure=self.failure,
             spent=self.spent,
             **given,  # type: ignore[arg-type]
@@ -208,7 +212,8 @@ class _Learning:
             by_topic.setdefault(lesson.reflected.place.repository or "", []).append(lesson)
         batches = []
         for topic, found in by_topic.items():
-            batch = Batch(topic=topic, lessons=tuple(found))
+            self.left += max(0, len(found) - MAX_LESSONS)
+            batch = Batch(topic=topic, lessons=tuple(found[:MAX_LESSONS]))
             waits = self._why_wait(batch)
             if waits is None:
                 batches.append(batch)

@@ -22,8 +22,9 @@ from handrail.learning.proposals.model import NotPending, Proposal, RulesMoved, 
 from handrail.learning.proposals.review import DiffLine, carried_out, diff, is_done, moves, proposed, touched
 from handrail.learning.proposals.store import BadFile
 from handrail.learning.reflecting.lesson import Changed, Journalled, Lesson
-from handrail.learning.rules.model import By, Rule, RuleBook
+from handrail.learning.rules.model import By, NoSuchRule, Rule, RuleBook
 from handrail.learning.rules.operations import Refused
+from handrail.learning.rules.sentence import NotASentence
 
 Gate = Literal["owner", "code"]
 """Who puts a proposal into force: the owner, or code after a gate."""
@@ -187,5 +188,5 @@ def _diff(proposal: Proposal, book: RuleBook) -> tuple[DiffLine, ...]:
         return ()
     try:
         return diff(book, proposed(proposal, book, by="owner", at=proposal.created_at))
-    except (Refused, LookupError):
+    except (Refused, NotASentence, NoSuchRule):
         return ()

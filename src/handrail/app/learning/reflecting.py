@@ -1,8 +1,9 @@
 """Use case: ask a model about each moment what it teaches, once, over all harnesses.
 
 A session is reflected on whole or not at all: a model that cannot be reached leaves it for another time and takes
-nothing away that was there. What was asked is remembered by the record that holds the person's words, so a session
-that is resumed, compacted or forked is gone on with and never asked about twice.
+nothing away that was there. Only a request that the model does not take is left by itself, or one odd moment would have
+all others of its session paid for again each time. What was asked is remembered by the record that holds the person's
+words, so a session that is resumed, compacted or forked is gone on with and never asked about twice.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from handrail.models.errors import BadRequest, MalformedReply, ModelError
 from handrail.models.port import Model
 
 ALREADY = "reflected on before"
+CUT_OFF = "the model could not be asked"
 
 _OF_ONE_REQUEST = (BadRequest, MalformedReply)
 """Failures that may be those of one request; so many in a row are the model's."""
@@ -240,13 +242,16 @@ class _Reflecting:
         """What came of the session's moments; nothing where the model failed at one of them."""
         rows: list[Reflected] = []
         for case in cases:
-            self.ended = self._bound(len(self.rows) + len(rows))
+            self.ended = self.ended or self._bound(len(self.rows) + len(rows))
             if self.ended is not None:
                 return rows
             try:
                 row, reply = await reflected_on(self._model, case, self._clock.now())
+            except _OF_ONE_REQUEST as problem:
+                self._refused(problem)
+                continue
             except ModelError as problem:
-                self._failed(problem)
+                self.failure, self.ended = problem.message, CUT_OFF
                 return []
             if reply is not None:
                 self._refusals = 0
@@ -254,12 +259,12 @@ class _Reflecting:
             rows.append(row)
         return rows
 
-    def _failed(self, problem: ModelError) -> None:
-        """Leave the session; and the others too, unless it may be the moment that the model cannot take."""
+    def _refused(self, problem: ModelError) -> None:
+        """Leave the moment, and all others once it is no longer likely to be the moment's own fault."""
         self.failure = problem.message
-        self._refusals = self._refusals + 1 if isinstance(problem, _OF_ONE_REQUEST) else _MAX_REFUSALS
+        self._refusals += 1
         if self._refusals >= _MAX_REFUSALS:
-            self.ended = "the model could not be asked"
+            self.ended = CUT_OFF
 
     def _bound(self, done: int) -> str | None:
         if self._order.limit is not None and done >= self._order.limit:

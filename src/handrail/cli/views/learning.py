@@ -119,6 +119,8 @@ def _topic(topic: str) -> str:
 def _left_out(found: LearnReport) -> Iterator[str]:
     for topic, why in found.waiting.items():
         yield f"passed over {_topic(topic)}: {why}"
+    if found.left:
+        yield f"{count(found.left, 'lesson')} left for another time: so many are not argued at once"
     yield from _counts("lessons left out", found.excluded)
 
 

@@ -23,7 +23,7 @@ from handrail.learning.rules.model import By, Life, NoSuchRule, Rule, RuleBook, 
 from handrail.learning.rules.operations import Add, Amend, Merge, Operation, Refused, Rescope, Retire, apply
 from handrail.learning.rules.pairs import Line, Pair, pairs_of, pairs_with
 from handrail.learning.rules.scope import matches, merged, overlap, scope_of
-from handrail.learning.rules.sentence import NotASentence
+from handrail.learning.rules.sentence import NotASentence, sentence
 
 _REASON_CHARS = 200
 
@@ -113,11 +113,11 @@ def _with_change(plan: Plan, change: Drafted, lessons: Sequence[Lesson], at: dat
         case "amend":
             rule = _one_rule(change, plan)
             covered = tuple(covered_by(lesson, rule) for lesson in lessons)
-            amended = plan.with_operation(Amend(rule=rule.id, text=change.text, reason=why), at)
+            amended = plan.with_operation(Amend(rule=rule.id, text=sentence(change.text), reason=why), at)
             return _with_evidence(replace(amended, covered=(*plan.covered, *covered)), lessons, rule.id, covered, at)
         case "merge":
             rules = tuple(plan.book.find(id).id for id in change.rules)
-            joined = plan.with_operation(Merge(rules=rules, text=change.text, reason=why), at)
+            joined = plan.with_operation(Merge(rules=rules, text=sentence(change.text), reason=why), at)
             return _with_evidence(joined, lessons, rules[0], (), at) if lessons else joined
         case "retire":
             if why is None:
@@ -127,10 +127,11 @@ def _with_change(plan: Plan, change: Drafted, lessons: Sequence[Lesson], at: dat
 
 def _added(plan: Plan, change: Drafted, lessons: Sequence[Lesson], why: str | None, at: datetime) -> Plan:
     scope = scope_of([lesson.reflected.place for lesson in lessons])
-    same = same_words(replace(lessons[0], text=change.text), plan.book)
+    text = sentence(change.text)
+    same = same_words(replace(lessons[0], text=text), plan.book)
     if same is not None:
         return _said_already(plan, lessons, same, at)
-    after = plan.with_operation(Add(text=change.text, sources=_sources(lessons), scope=scope, reason=why), at)
+    after = plan.with_operation(Add(text=text, sources=_sources(lessons), scope=scope, reason=why), at)
     crowd = sum(_may_ride(rule, plan) and overlap(rule.scope, scope) for rule in plan.book)
     if crowd >= MAX_RULES:
         raise Refused(f"{crowd} rules count there already, and {MAX_RULES} ride at most: merge or retire one first")

@@ -20,6 +20,11 @@ from handrail.learning.rules.sentence import MAX_CHARS
 _WORDS_SHOWN = 300
 """How much of a person's words is shown with a lesson, in characters."""
 
+MAX_LESSONS = 100
+"""How many lessons are argued at once; more wait for another time."""
+_RETIRED_SHOWN = 50
+"""How many of the retired rules are shown, the newest; all of them are held against what is proposed."""
+
 _FRAME = f"""\
 You keep the rules that an agent is given. They come of moments in which a person corrected it. You are shown the rules
 there are, and lessons that are new, and you say what to change.
@@ -73,10 +78,11 @@ class Batch(Struct, frozen=True, kw_only=True):
 
 def asked_for_changes(batch: Batch, book: RuleBook, own: Sequence[str]) -> Asked:
     """The request for ``batch``, redacted; nothing of a session is in it but the person's words and the lessons."""
+    retired = [rule for rule in book if rule.life is Life.RETIRED][-_RETIRED_SHOWN:]
     parts = [
         section("rules_of_the_owner", _listed(own)),
         section("rules", _listed(_told(rule, batch.topic) for rule in book if rule.life is not Life.RETIRED)),
-        section("retired_rules", _listed(_told_retired(rule) for rule in book if rule.life is Life.RETIRED)),
+        section("retired_rules", _listed(map(_told_retired, retired))),
         section("lessons", "\n".join(_lesson(label, lesson) for label, lesson in batch.labelled().items())),
     ]
     return Asked(instructions=_FRAME, prompt="\n\n".join(parts), tool=TOOL)

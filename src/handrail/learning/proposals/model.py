@@ -6,14 +6,13 @@ none of them names is untouched.
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
 from msgspec import Struct
 
 from handrail.errors import HandrailError
-from handrail.learning.rules.model import By, Life, RuleScope, Source
+from handrail.learning.rules.model import By, Instant, Life, RuleScope, Source
 from handrail.learning.rules.operations import Operation
 from handrail.learning.rules.pairs import Pair
 
@@ -104,8 +103,8 @@ class Proposal(Struct, frozen=True, omit_defaults=True, kw_only=True):
     evidence: tuple[str, ...] = ()
     probes: tuple[str, ...] = ()
     model: str | None = None
-    created_at: datetime
-    resolved_at: datetime | None = None
+    created_at: Instant
+    resolved_at: Instant | None = None
     by: By | None = None
     reason: str | None = None
 

@@ -27,7 +27,7 @@ from handrail.learning.rules.operations import (
     apply,
 )
 from handrail.learning.rules.scope import overlap
-from handrail.learning.rules.sentence import normalised, sentence
+from handrail.learning.rules.sentence import normalised
 
 _WORDED = (Add, Amend, Merge)
 """Operations that hold a sentence: whose words they are does not change by being accepted."""
@@ -77,14 +77,14 @@ def is_settled(book: RuleBook, operation: Operation) -> bool:
         return same is not None and _has_sources(same, operation)
     if isinstance(operation, Merge):
         first, *others = (book.get(id) for id in operation.rules)
-        is_said = first is not None and first.text == sentence(operation.text)
+        is_said = first is not None and first.text == operation.text
         return is_said and all(one is not None and one.life is Life.RETIRED for one in others)
     rule = book.get(operation.rule)
     if rule is None:
         return False
     match operation:
         case Amend():
-            return rule.text == sentence(operation.text)
+            return rule.text == operation.text
         case Advance():
             return rule.life is operation.life and rule.is_guarded == operation.is_guarded
         case Retire():
@@ -187,7 +187,7 @@ def _touched(operation: Operation, book: RuleBook) -> Iterable[Rule]:
 
 
 def _saying(book: RuleBook, text: str) -> Rule | None:
-    wanted = normalised(sentence(text))
+    wanted = normalised(text)
     return next((rule for rule in book if normalised(rule.text) == wanted), None)
 
 

@@ -104,8 +104,6 @@ def _read(file: Path) -> tuple[Proposal, dict[str, Any]]:
     proposal = msgspec.convert(fields, Proposal)
     if proposal.id != file.stem:
         raise jsonio.NotJson(f"it calls itself {proposal.id!r}")
-    if proposal.created_at.tzinfo is None:
-        raise jsonio.NotJson("its time has no zone")
     return proposal, {key: value for key, value in fields.items() if key not in _KNOWN}
 
 

@@ -20,7 +20,7 @@ from handrail.errors import HandrailError
 from handrail.ids import short_hash
 from handrail.learning.moment import Intervention, Trigger
 from handrail.learning.provenance import EvidenceKind, Origin
-from handrail.learning.rules.model import Source
+from handrail.learning.rules.model import Instant, Source
 from handrail.learning.rules.scope import Place
 from handrail.learning.rules.sentence import sentence
 
@@ -74,7 +74,7 @@ class Reflected(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field
     origin: Origin = Origin.UNTRUSTED
     evidence: EvidenceKind = EvidenceKind.USER_TURNS
     model: str | None = None
-    at: datetime | None = None
+    at: Instant | None = None
 
     @property
     def id(self) -> str:
@@ -90,7 +90,7 @@ class Changed(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="
     did: Literal["drop", "restore", "edit", "learned", "used"]
     text: str | None = None
     reason: str | None = None
-    at: datetime | None = None
+    at: Instant | None = None
 
 
 Row: TypeAlias = Reflected | Changed

@@ -39,6 +39,10 @@ Copy, letter by letter: `wish`, the part of the person's words that the lesson r
 (this task alone)."""
 
 
+_WORDS_SHOWN = 12_000
+"""How much of what a person said is shown, in characters: people paste logs, and a lesson stands in a sentence."""
+
+
 class Reflection(Struct, frozen=True, kw_only=True):
     """What the model answers."""
 
@@ -75,7 +79,7 @@ def asked_about(case: Case) -> Asked:
     prompt = "\n\n".join(
         (
             section("what_the_agent_was_doing", view.context or "(the start of the task)"),
-            section("what_the_person_did", f"{view.trigger}: {view.text}"),
+            section("what_the_person_did", f"{view.trigger}: {_cut(view.text)}"),
             section("how_the_agent_went_on", view.aftermath or "(the run ended there)"),
         )
     )
@@ -143,3 +147,12 @@ def _record(
         at=at,
         **more,  # type: ignore[arg-type]
     )
+
+
+def _cut(text: str) -> str:
+    """``text``, without the middle of a very long one: what people want stands at an end of it."""
+    left_out = len(text) - _WORDS_SHOWN
+    if left_out <= 0:
+        return text
+    half = _WORDS_SHOWN // 2
+    return f"{text[:half]}\n[{left_out} characters left out]\n{text[-half:]}"

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -40,6 +41,9 @@ class Polarity(StrEnum):
 
 By: TypeAlias = Literal["owner", "model", "code"]
 """Whose act it was: the owner's, a model's proposal, or what code concluded from measurements."""
+
+Instant: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+"""An aware time; one without a zone, as a hand may write it, is no time here."""
 
 Axis: TypeAlias = tuple[str, ...] | None
 """Where a rule counts, along one axis: in the places named, in none when empty, anywhere when None."""
@@ -75,7 +79,7 @@ class Source(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     uid: str
     moment: str
     lesson: str | None = None
-    at: datetime | None = None
+    at: Instant | None = None
 
 
 class Change(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -83,7 +87,7 @@ class Change(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     did: str
     by: By
-    at: datetime | None = None
+    at: Instant | None = None
     reason: str | None = None
     text: str | None = None
 
@@ -106,8 +110,8 @@ class Rule(Struct, frozen=True, omit_defaults=True, kw_only=True):
     check: Json = None
     enforced: Literal["off", "shadow", "on"] = "off"
     is_guarded: bool = False
-    created_at: datetime | None = None
-    retired_at: datetime | None = None
+    created_at: Instant | None = None
+    retired_at: Instant | None = None
     reason: str | None = None
     history: tuple[Change, ...] = ()
 
