@@ -29,7 +29,7 @@ from handrail.learning.rules.store import RuleStore
 from handrail.models.errors import ConnectionLost
 from handrail.models.scripted import Item, ScriptedModel, call
 from handrail.transcripts.model import ToolResult
-from tests.app.desk import START, model, person, put, session, talk
+from tests.app.desk import START, denied, model, person, put, session, talk
 from tests.app.desk import call as shell
 from tests.app.learning.desk import BANK, LESSON, SHOP, clock, corrected, prompt_of
 
@@ -81,6 +81,25 @@ def test_a_check_that_fires_on_the_moment_and_on_nothing_after_it_is_published_a
     ]
     (rule,) = store.load().book
     assert (rule.check, rule.enforced) == (to_json(GOOD), "off")
+
+
+def test_a_repeat_that_the_person_minded_too_does_not_speak_against_a_check(tmp_path: Path) -> None:
+    again = talk(
+        [person("ship it")],
+        [shell("c1", "git commit")],
+        [denied("c1", "no, run the tests before you commit")],
+        [shell("c2", "git commit -m x")],
+        [denied("c2", "no, the tests first")],
+        [model("Running the tests.")],
+    )
+    machine = put(tmp_path, session("a", again))
+    store = _store(tmp_path, _rule(machine, "r1", "a"))
+
+    (done,) = _compiled(machine, store, _proposal(GOOD)).rules
+
+    assert done.is_published
+    assert done.proof is not None
+    assert [one.kind for one in done.proof.examples if not one.is_passed] == []
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ published, and then off, in shadow or on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -12,23 +12,17 @@ from msgspec import Struct
 
 from handrail import jsonio
 from handrail.app.learning.asking import Bounds, Spent
-from handrail.app.learning.cases import root_of
+from handrail.app.learning.episodes import Episodes, tools_in
 from handrail.app.machine import SCHEMA_VERSION, Machine
-from handrail.app.opening import Opened, open_ref
 from handrail.clock import Clock, SystemClock
-from handrail.errors import HandrailError
 from handrail.learning.checks.compiling import Compiled, asked_for_check, compiled
 from handrail.learning.checks.examples import Episode, Proof, proved
 from handrail.learning.checks.spec import Check, NotACheck, check_from, to_json
-from handrail.learning.interventions import find_interventions
-from handrail.learning.lines import line_of
-from handrail.learning.provenance import builtin_tools
 from handrail.learning.rules.model import By, Life, Rule, RuleBook
 from handrail.learning.rules.operations import Refused, SetCheck, apply
 from handrail.learning.rules.store import RuleStore
 from handrail.models.port import Model
-from handrail.transcripts.calls import render_call
-from handrail.transcripts.model import Json, Raw, ToolUse, Transcript
+from handrail.transcripts.model import Json
 
 Enforced = Literal["off", "shadow", "on"]
 
@@ -124,8 +118,8 @@ def uncompiled(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 def preview_compiling(machine: Machine, rules: Sequence[Rule]) -> CompilePreview:
     """What would be sent for each of ``rules``."""
-    episodes = _Episodes(machine)
-    asked = ((rule, asked_for_check(rule, _tools(episodes.of(rule)))) for rule in rules)
+    episodes = Episodes(machine)
+    asked = ((rule, asked_for_check(rule, tools_in(episodes.of(rule)))) for rule in rules)
     return CompilePreview(
         requests=tuple(WouldSend(rule=rule.id, instructions=one.instructions, prompt=one.prompt) for rule, one in asked)
     )
@@ -144,7 +138,7 @@ async def compile_checks(
     Raises the ``ModelError`` of a model that cannot be reached; what was published before it stays.
     """
     clock = clock or SystemClock()
-    episodes = _Episodes(machine)
+    episodes = Episodes(machine)
     done: list[Published] = []
     spent = Spent()
     for number, rule in enumerate(rules):
@@ -153,7 +147,7 @@ async def compile_checks(
             left = tuple(one.id for one in rules[number:])
             return Compilation(rules=tuple(done), left=left, stopped=stopped, spent=spent)
         own = episodes.of(rule)
-        answer, reply = await compiled(model, rule, _tools(own))
+        answer, reply = await compiled(model, rule, tools_in(own))
         spent = spent.and_for(reply)
         done.append(_taken(store, rule, answer, own, clock.now()))
     return Compilation(rules=tuple(done), spent=spent)
@@ -174,7 +168,7 @@ def set_check(
     except jsonio.NotJson as problem:
         raise NotACheck(f"the check is no JSON: {problem}") from problem
     check = check_from(data)
-    proof = proved(check, rule.scope, _Episodes(machine).of(rule))
+    proof = proved(check, rule.scope, Episodes(machine).of(rule))
     is_taken = is_anyway or proof.is_passed or not rule.sources
     if is_taken:
         _publish(store, rule, check, "owner", (clock or SystemClock()).now(), "set by hand")
@@ -256,64 +250,6 @@ def _set(store: RuleStore, rule: Rule, given: SetCheck, by: By, at: datetime) ->
         return apply(book, given, by=by, at=at)
 
     store.update(change)
-
-
-# The moments a rule came from ------------------------------------------------------------------------------
-
-
-class _Episodes:
-    """The moments of rules in their sessions; each listing is made once."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._refs = {(ref.harness, ref.id): ref for ref in machine.catalog().sessions}
-
-    def of(self, rule: Rule) -> tuple[Episode, ...]:
-        """The moments of ``rule`` that are still there; a session that is gone or cannot be read proves nothing."""
-        found: list[Episode] = []
-        for key in dict.fromkeys((source.harness, source.session) for source in rule.sources):
-            moments = {source.moment for source in rule.sources if (source.harness, source.session) == key}
-            ref = self._refs.get(key)
-            if ref is None:
-                continue
-            try:
-                found += _episodes_in(open_ref(self._machine, ref), moments)
-            except HandrailError:
-                continue
-        return tuple(found)
-
-
-def _episodes_in(opened: Opened, moments: set[str]) -> list[Episode]:
-    branches = {branch.id: branch for branch in opened.info.codec.branches(opened.native)}
-    made: list[Episode] = []
-    for moment in find_interventions(opened.session, branches=tuple(branches.values())):
-        if moment.id not in moments:
-            continue
-        line = line_of(opened.session.body, None if moment.branch is None else branches[moment.branch])
-        made.append(
-            Episode(
-                moment=moment.id,
-                session=Transcript(opened.session.meta, line.body),
-                at=line.start + moment.at,
-                root=root_of(opened.session.meta.cwd),
-            )
-        )
-    return made
-
-
-def _tools(episodes: Iterable[Episode]) -> Mapping[str, tuple[str, ...]]:
-    """The tools that were called in those sessions, each with the arguments it was given; none that nobody knows: a
-    model may call what there is not, by a name of its own making."""
-    fields: dict[str, dict[str, None]] = {}
-    for episode in episodes:
-        known = builtin_tools(episode.session.meta.harness)
-        for message in episode.session.body:
-            for block in message.content:
-                if type(block) is ToolUse:
-                    name, given = render_call(block.call)
-                    if isinstance(given, dict) and (name in known or type(block.call) is not Raw):
-                        fields.setdefault(name, {}).update(dict.fromkeys(given))
-    return {name: tuple(given) for name, given in fields.items()}
 
 
 # Rows ------------------------------------------------------------------------------------------------------

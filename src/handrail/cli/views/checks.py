@@ -132,9 +132,14 @@ def _figures(figures: RuleFigures) -> str:
     low, high = figures.interval.low, figures.interval.high
     return (
         f"violated {figures.violations:,} of {count(figures.occasions, 'time')} "
-        f"({figures.rate:.0%}, {figures.interval.level:.0%} interval {low:.0%}-{high:.0%}) "
+        f"({_share(figures.rate)}, {figures.interval.level:.0%} interval {_share(low)} to {_share(high)}) "
         f"in {count(figures.sessions, 'session')}; rightly {figures.rightly:,}"
     )
+
+
+def _share(share: float) -> str:
+    """A share in per cent, with two figures where it is small: few is not none."""
+    return f"{share:.0%}" if share >= 0.1 or not share else f"{100 * share:.2g}%"
 
 
 def finish_replay(found: CheckReplay, surface: Surface) -> None:

@@ -1,8 +1,9 @@
 """A check held against the moments its rule came from: what it must fire on, and what it must leave alone.
 
 Each moment gives three kinds of examples out of the person's own session: what the agent did up to it (positive: the
-check must fire there), how it went on after the person's words (negative: it must not), and everything in both that
-the check says nothing about (not applicable: there must be some, or it speaks of everything).
+check must fire there), how it went on after the person's words (negative: it must not, unless the person stepped in
+on that as well), and what in the session the check says nothing about (not applicable: there must be something, or it
+speaks of everything).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from handrail.learning.checks.history import has_calls, words_of
-from handrail.learning.checks.replaying import Occasion, acts_of_people, occasions
+from handrail.learning.checks.replaying import acts_of_people, occasions
 from handrail.learning.checks.spec import AskBefore, Check, Forbid
 from handrail.learning.rules.model import RuleScope
 from handrail.transcripts.model import Common, ToolUse, Transcript
@@ -21,11 +22,12 @@ from handrail.transcripts.model import Common, ToolUse, Transcript
 
 class Episode(Struct, frozen=True, kw_only=True):
     """A moment a rule came from: its id, the line of the session it is on, the message ``at`` it happened in, and the
-    root of the repository."""
+    root of the repository. ``step_ins`` are all messages of that line in which the person stepped in."""
 
     moment: str
     session: Transcript[Common]
     at: int
+    step_ins: frozenset[int] = frozenset()
     root: str | None = None
 
 
@@ -68,7 +70,7 @@ def _why_not(examples: Sequence[Example]) -> str | None:
     if wrong:
         return f"after {wrong} of the moments it fires on what the person's words led to"
     if not any(one.is_passed for one in examples if one.kind == "not_applicable"):
-        return "it speaks of every call and every answer around those moments"
+        return "it speaks of every call and every answer in those sessions"
     return None
 
 
@@ -79,12 +81,13 @@ def _examples(check: Check, scope: RuleScope, episode: Episode) -> list[Example]
     acts = acts_of_people(body)
     start = max((act for act in acts if act < episode.at), default=-1)
     end = min((act for act in acts if act > episode.at), default=len(body))
-    before = [one for one in found if start < one.at <= episode.at]
-    after = [one for one in found if episode.at < one.at < end]
-    made = [_example(episode, "positive", any(not one.is_obeyed for one in before))]
-    if _things(body, episode.at + 1, end) and not isinstance(check, AskBefore):
-        made.append(_example(episode, "negative", all(one.is_obeyed for one in after)))
-    made.append(_example(episode, "not_applicable", _spoken_of(before, after) < _things(body, start + 1, end)))
+    fired = [one.at for one in found if not one.is_obeyed]
+    made = [_example(episode, "positive", any(start < at <= episode.at for at in fired))]
+    is_wrong = any(episode.at < at < end for at in fired)
+    is_minded = is_wrong and end in episode.step_ins
+    if not is_minded and not isinstance(check, AskBefore) and _things(body[episode.at + 1 : end]):
+        made.append(_example(episode, "negative", not is_wrong))
+    made.append(_example(episode, "not_applicable", len(found) < _things(body)))
     return made
 
 
@@ -92,12 +95,8 @@ def _example(episode: Episode, kind: Literal["positive", "negative", "not_applic
     return Example(moment=episode.moment, kind=kind, is_passed=is_passed)
 
 
-def _spoken_of(*found: Sequence[Occasion]) -> int:
-    return sum(map(len, found))
-
-
-def _things(body: Common, start: int, end: int) -> int:
-    """How many calls and answers stand there."""
-    assistant = [message for message in body[start:end] if message.role == "assistant"]
+def _things(body: Common) -> int:
+    """How many calls and answers there are."""
+    assistant = [message for message in body if message.role == "assistant"]
     calls = sum(type(block) is ToolUse for message in assistant for block in message.content)
     return calls + sum(not has_calls(message) and bool(words_of(message).strip()) for message in assistant)
