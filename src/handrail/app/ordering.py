@@ -31,7 +31,7 @@ class Order(Struct, frozen=True, kw_only=True, omit_defaults=True):
     known). ``worker`` names the model of agents that
     this one starts, where it is another. ``passes`` are the variables with keys of models that commands get all the
     same. ``is_by_person`` says that a person gave the task, not a program; ``is_detached`` that the run is carried on
-    in the background. ``database`` is where it is kept. The rest is as in ``outfitting.Wish``.
+    in the background. ``database`` is where it is kept. ``is_without_rules``: no learned rule rides. The rest is as in ``outfitting.Wish``.
     """
 
     task: str = ""
@@ -54,6 +54,7 @@ class Order(Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_by_person: bool = True
     is_detached: bool = False
     database: str | None = None
+    is_without_rules: bool = False
 
 
 def recorded(order: Order) -> Json:

@@ -212,6 +212,7 @@ def _wish(order: Order, state: State) -> Wish:
         is_read_only=order.is_read_only,
         is_trusted=order.is_trusted,
         sends=order.sends,
+        has_rules=not order.is_without_rules,
         goes_on=state.run is not None,
     )
 
@@ -234,6 +235,8 @@ def _options(desk: _Desk, outfit: Outfit, commands: Mapping[str, str], people: P
         is_unattended=people.approver is HOLD,
         shelf=FolderShelf(desk.folder / "results" / desk.session.id),
         order=recorded(order),
+        rules=outfit.rules.rules,
+        rules_digest=outfit.rules.digest,
     )
 
 

@@ -77,6 +77,7 @@ def _bound(name: str, kind: Any, help: str) -> Callable[[Function], Function]:
 @click.option(
     "--pass-env", "passes", metavar="VARIABLE", multiple=True, help="Let commands see this key of a model, too."
 )
+@click.option("--no-rules", "is_without_rules", is_flag=True, help="Let no rule ride, yours neither.")
 @click.option("--read-only", is_flag=True, help="No tools that change things or send them out.")
 @click.option("--trust", is_flag=True, help="Vouch for this repository: its tools, hooks, servers and rules count.")
 @shared_options
@@ -99,6 +100,7 @@ def COMMAND(
     sends: Literal["block", "ask", "allow"],
     worker: str | None,
     passes: tuple[str, ...],
+    is_without_rules: bool,
     read_only: bool,
     trust: bool,
     **bounds: Any,
@@ -113,7 +115,7 @@ def COMMAND(
 
     What happens is written as it happens to a session of its own, which every other command reads. --session goes on
     with it, also after a crash, with the model and the permissions it began with. TASK may be /NAME and words, for the
-    prompt template of that name.
+    prompt template of that name. The rules that count here (`handrail rules`) stand at the end of the instructions.
 
     With --blueprint the run goes through stages, and asks you at their points: by number or word, with what you say
     after it as a comment; /edit opens the document in your editor. Where nobody is there, the run is left open and ends
@@ -147,6 +149,7 @@ def COMMAND(
         sends=sends,
         worker=worker,
         passes=passes,
+        is_without_rules=is_without_rules,
         is_read_only=read_only,
         is_trusted=trust,
         is_by_person=has_person(),
