@@ -32,7 +32,7 @@ from handrail.agents.tool import Tool, by_name
 from handrail.agents.tools import built_in_tools, everyday_names
 from handrail.agents.tools.bash import shell_tool
 from handrail.app.learning.enforced import Enforced, checks_enforced
-from handrail.app.learning.riding import NO_RULES, Riding, rules_riding
+from handrail.app.learning.riding import NO_RULES, Riding, rules_riding, without_synced
 from handrail.errors import HandrailError, UnknownName
 from handrail.learning.checks.enforcing import HoldReplies
 from handrail.learning.rules.block import Block
@@ -177,7 +177,7 @@ def is_consequential(tool: Tool) -> bool:
 def instructions(workspace: Workspace, rules: str = "") -> str:
     """What the model is told before everything else: who it is, what people wrote down for agents, and ``rules``."""
     # Rules stand last: the owner's corrections win over the files, and what stands before them stays in the cache.
-    told = (_INSTRUCTIONS.format(root=workspace.root), render_context(workspace.context), rules)
+    told = (_INSTRUCTIONS.format(root=workspace.root), render_context(without_synced(workspace.context)), rules)
     return "\n\n".join(part for part in told if part)
 
 

@@ -16,6 +16,7 @@ from handrail.app.learning.places import learning_folder
 from handrail.app.outfitting import Outfit, Wish, fitted_out
 from handrail.journal.events import RunStarted
 from handrail.journal.memory import MemoryJournal
+from handrail.learning.delivery.managed import Wanted, with_block
 from handrail.learning.rules.block import HEADING, without_block
 from handrail.learning.rules.model import Life, Rule, RuleBook, RuleScope
 from handrail.learning.rules.store import RuleStore
@@ -147,3 +148,22 @@ def test_a_run_records_what_rode_and_what_its_agent_was_told() -> None:
 def test_none_rode_and_nobody_recorded_it_are_told_apart() -> None:
     assert RunStarted(run="r").rules is None
     assert RunStarted(run="r", rules=()).rules == ()
+
+
+def test_a_block_for_other_tools_is_not_read_twice(environment: Environment, shop: Path) -> None:
+    _keep(environment, _rule("ra", "Run the tests."))
+    synced = with_block(b"# Ours\nTabs.\n", (Wanted("r0a0a0a", "Run the tests."),))
+    (shop / "AGENTS.md").write_bytes(synced)
+
+    told = _outfit(environment, Wish(workspace=shop)).instructions
+    alone = _outfit(environment, Wish(workspace=shop, has_rules=False)).instructions
+
+    assert told.count("Run the tests.") == 1
+    assert "Tabs." in alone
+    assert "Run the tests." not in alone
+
+
+def test_a_torn_block_for_other_tools_is_left_as_it_is(environment: Environment, shop: Path) -> None:
+    (shop / "AGENTS.md").write_text("Tabs.\n<!-- handrail:rules end -->\n")
+
+    assert "Tabs.\n<!-- handrail:rules end -->" in _outfit(environment, Wish(workspace=shop)).instructions

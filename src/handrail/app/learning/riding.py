@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail.app.learning.places import find_learning_folder, place_of_run
+from handrail.learning.delivery.managed import BlockFault, without_block
 from handrail.learning.rules.block import Block, block_of, rules_for
 from handrail.learning.rules.store import RuleStore
+from handrail.workspace.context import ContextFile
 
 NO_RULES = block_of((), ())
 """What rides where nothing does."""
@@ -20,6 +23,20 @@ class Riding(Struct, frozen=True, kw_only=True):
 
     block: Block = NO_RULES
     notices: tuple[str, ...] = ()
+
+
+def without_synced(context: Iterable[ContextFile]) -> tuple[ContextFile, ...]:
+    """``context`` without the blocks that ``sync`` wrote for other tools: which rules ride here is decided here, and
+    recorded. A block whose marks are torn stays as it is."""
+    return tuple(map(_without_block, context))
+
+
+def _without_block(file: ContextFile) -> ContextFile:
+    try:
+        text = without_block(file.text.encode()).decode()
+    except BlockFault:
+        return file
+    return file if text == file.text else replace(file, text=text)
 
 
 def rules_riding(environment: Mapping[str, str], workspace: Path, tools: Iterable[str]) -> Riding:
