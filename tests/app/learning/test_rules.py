@@ -22,6 +22,7 @@ from handrail.app.learning.rules import (
     retire_rule,
     show_rule,
 )
+from handrail.errors import StoreError
 from handrail.learning.delivery.managed import lines_of, with_block
 from handrail.learning.rules.lint import Code
 from handrail.learning.rules.model import Life, NoSuchRule, Rule, RuleBook, RuleScope
@@ -209,3 +210,12 @@ def test_looking_creates_nothing(tmp_path: Path) -> None:
     lint_rules(memory(tmp_path), clock=LATER)
 
     assert files_under(tmp_path) == {}
+
+
+def test_a_folder_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("in the way")
+
+    with pytest.raises(StoreError):
+        add_rule(memory(tmp_path), TESTS, RuleScope(), clock=LATER)
+    with pytest.raises(StoreError):
+        reflected(put(tmp_path, corrected("a")), memory(tmp_path))

@@ -139,7 +139,6 @@ def reflect(
     One at a time on one machine: ``Locked`` where another process reflects. A model that fails ends it; what came of
     the sessions before stands, and the failure is in the report. ``StoreError`` where nothing can be kept.
     """
-    files.make_private_folder(memory.folder)
     with files.lock(memory.folder / "reflect.lock", waits=False):
         journalled = memory.lessons.load()
         search = _Search(machine, order, set(journalled.mined), on_progress)

@@ -29,7 +29,6 @@ class LessonStore:
 
         ``StoreError`` where the folder cannot be written; whatever ``make`` raises adds nothing.
         """
-        files.make_private_folder(self.folder)
         with files.lock(self.folder / "lessons.lock"):
             before = files.read_bytes(self.file) if files.look_at(self.file) is not None else b""
             present = parse_rows(before)

@@ -88,7 +88,6 @@ class RuleStore:
 
         ``StoreError`` where the folder cannot be written; whatever ``change`` raises leaves the file as it was.
         """
-        files.make_private_folder(self.folder)
         with files.lock(self.folder / "rules.lock"):
             before = self.load()
             after = change(before.book)
