@@ -7,7 +7,7 @@ import json
 
 from msgspec.structs import replace
 
-from handrail import ids
+from handrail import ids, jsonio
 from handrail.agents.agent import Agent
 from handrail.agents.content import Content, blocks_of
 from handrail.agents.launch import launch
@@ -187,7 +187,11 @@ async def _ended_for_restart(session: Session, clock: Clock) -> list[Block]:
 
 
 def difference(old: Blueprint, new: Blueprint) -> str:
-    """What differs, as a unified diff of both as TOML, or as JSON where TOML cannot spell one of them."""
+    """What differs, as a unified diff of both as TOML, or as JSON where TOML cannot spell one of them.
+
+    The order of keys, which a schema or a table keeps from its file and a journal does not, is no difference.
+    """
+    old, new = (from_plain(jsonio.decode(jsonio.canonical(to_plain(one)))) for one in (old, new))
     try:
         texts = [render_toml(one) for one in (old, new)]
     except NoToml:
