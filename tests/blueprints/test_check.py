@@ -266,6 +266,7 @@ def test_every_problem_is_told_at_once_and_in_the_order_of_lines() -> None:
     assert found == [
         (2, "unknown-key"),
         (7, "unknown-tool"),
+        (8, "unknown-stage"),
         (9, "bad-value"),
         (15, "duplicate-stage"),
         (21, "unknown-key"),
@@ -287,6 +288,15 @@ def test_a_fault_behind_a_fault_is_told_too() -> None:
 def test_what_could_not_be_read_raises_no_false_alarm() -> None:
     found = _check('@a\nedges = [{ to = "b", when = 3 }]\n[[stages]]\nnamee = "b"')
     assert {problem.code for problem in found} == {"bad-value", "missing-key", "unknown-key"}
+
+
+def test_a_name_that_leads_nowhere_is_told_beside_other_faults_unless_a_name_there_was_not_read() -> None:
+    def found(regions: str) -> list[str]:
+        text = f'{regions}\n@a\nregions = ["plan"]'
+        return [problem.code for problem in _check(text) if problem.level == "error"]
+
+    assert found('[[regions]]\nname = "paln"\nkind = "pined"') == ["bad-value", "unknown-region"]
+    assert found('[[regions]]\nnmae = "plan"\nkind = "pinned"') == ["missing-key", "unknown-key"]
 
 
 def test_a_person_who_sends_a_run_back_is_no_endless_cycle() -> None:

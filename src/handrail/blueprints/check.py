@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from handrail.blueprints.checks.fan_out import check_fan_outs
 from handrail.blueprints.checks.flow import check_flow
@@ -59,6 +59,9 @@ _OF_THE_WHOLE = frozenset(
 )
 """What may only seem wrong where a part of the blueprint could not be read."""
 
+_NAMED_IN = {"unknown-stage": "stages", "unknown-region": "regions"}
+"""What of that seems wrong only where a name in that list could not be read."""
+
 
 _NOTHING_KNOWN = Known()
 
@@ -78,12 +81,18 @@ def problems_of(reading: Reading, *, known: Known = _NOTHING_KNOWN) -> tuple[Pro
     if reading.rest is not None:
         broken = tuple(_part(one) for one in reading.findings)
         is_whole = all(one.code == "unknown-key" for one in reading.findings)
-        found += [
-            one
-            for one in _found(reading.rest, known)
-            if is_whole or (one.code not in _OF_THE_WHOLE and not any(one.path[: len(part)] == part for part in broken))
-        ]
+        found += [one for one in _found(reading.rest, known) if is_whole or not _is_in_doubt(one, broken)]
     return _placed(found, reading.places)
+
+
+def _is_in_doubt(found: Finding, broken: Sequence[Path]) -> bool:
+    """Whether ``found`` may come of what could not be read: of ``broken`` places."""
+    if any(found.path[: len(part)] == part for part in broken):
+        return True
+    named_in = _NAMED_IN.get(found.code)
+    if named_in is None:
+        return found.code in _OF_THE_WHOLE
+    return any(part[:1] in ((), (named_in,)) and (len(part) < 3 or part[2:] == ("name",)) for part in broken)
 
 
 def _part(found: Finding) -> Path:
