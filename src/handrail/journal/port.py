@@ -85,8 +85,8 @@ class AskTaken(JournalError):
 
     code = "ask_taken"
 
-    def __init__(self, winner: Entry) -> None:
-        super().__init__(f"the question was closed already, by {winner.by.name or winner.by.kind}")
+    def __init__(self, winner: Entry, *, hint: str | None = None) -> None:
+        super().__init__(f"the question was closed already, by {winner.by.name or winner.by.kind}", hint=hint)
         self.winner = winner
 
 

@@ -26,6 +26,7 @@ from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, AskKind, AskOu
 from handrail.runs.asks.identity import this_person
 from handrail.runs.asks.offers import offers_of, shown
 from handrail.runs.asks.replies import Reply, answer_to
+from handrail.runs.asks.wording import told
 
 DEADLINE = Actor(ActorKind.DRIVER, "deadline")
 """Who closes a question whose time is over: nobody."""
@@ -134,7 +135,7 @@ class Desk:
         except AnswerRefused:
             if row.status == "open":
                 raise
-            raise AskTaken(await self._winner(row)) from None
+            raise _lost(await self._winner(row)) from None
         if row.opened.quorum > 1 and is_approving(row.opened, closed.choice):
             return await self._vote(row, closed, by, key)
         return await self._post(row, closed, by, key)
@@ -157,7 +158,10 @@ class Desk:
         raise AnswerRefused(("the run has refused this answer",), shown(offers_of(row.opened)))
 
     async def _send(self, row: AskRow, body: AskClosed | AskVoted, by: Actor, key: str) -> Entry:
-        entry = await self._journal.post(row.session, body, by, key)
+        try:
+            entry = await self._journal.post(row.session, body, by, key)
+        except AskTaken as taken:
+            raise _lost(taken.winner) from taken
         if not isinstance(entry.body, AskClosed | AskVoted) or entry.body.ask != row.ask:
             raise AnswerRefused((f"the key {key!r} was used for something else before",))
         return entry
@@ -236,6 +240,11 @@ class Desk:
             for row in rows:
                 yield row
             after = rows[-1].ask
+
+
+def _lost(winner: Entry) -> AskTaken:
+    """What is raised for who comes too late: with what became of the question, in words."""
+    return AskTaken(winner, hint=told(winner.body, winner.by) if isinstance(winner.body, AskClosed) else None)
 
 
 def _check(row: AskRow, closed: AskClosed, by: Actor) -> None:
