@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,15 @@ def test_settings_that_cannot_be_read_are_left_alone(tmp_path: Path) -> None:
     assert ran.code == ExitCode.UNREADABLE
     assert "nothing was changed" in ran.err
     assert file.read_text() == '{"model": "x", // mine\n}'
+
+
+def test_settings_that_are_no_file_are_left_alone(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    os.mkfifo(tmp_path / ".claude" / "settings.json")
+
+    ran = handrail(home, "hook", "install", "claude_code", "--apply")
+
+    assert (ran.code, "no regular file" in ran.err) == (ExitCode.UNREADABLE, True)
 
 
 def test_codex_keeps_its_hooks_where_it_has_some(tmp_path: Path) -> None:

@@ -55,9 +55,8 @@ def _run(root: Path) -> None:
 def test_what_checks_did_in_runs_and_in_hosts_is_one_list(tmp_path: Path) -> None:
     environment = {"HANDRAIL_HOME": str(tmp_path / "home")}
     _run(tmp_path / "sessions")
-    FiringStore(learning_folder(environment)).add(
-        [Firing(at=NOW, host="codex", event="Stop", session="s", did="noted", rule="r3", what="Great question!")]
-    )
+    noted = Firing(at=NOW, host="codex", event="Stop", session="s", did="noted", rule="r3", what="Great question!")
+    FiringStore(learning_folder(environment)).add(lambda _: [noted])
     machine = open_machine({"handrail": tmp_path / "sessions"}, only_given=True)
 
     found = fired_checks(machine, environment)
@@ -74,7 +73,7 @@ def test_it_can_be_narrowed_to_rules_and_a_time(tmp_path: Path) -> None:
         Firing(at=NOW - timedelta(days=number), host="codex", event="Stop", session="s", did="noted", rule=f"r{number}")
         for number in range(3)
     ]
-    FiringStore(learning_folder(environment)).add(rows)
+    FiringStore(learning_folder(environment)).add(lambda _: rows)
     machine = open_machine({"handrail": tmp_path / "none"}, only_given=True)
 
     assert [row.rule for row in fired_checks(machine, environment, ("r1",)).fired] == ["r1"]

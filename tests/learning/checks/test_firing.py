@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from handrail.learning.checks.firing import (
     FiringStore,
     Installed,
     LastFired,
+    lets_pass,
 )
 from handrail.learning.checks.force import MAX_REFUSALS
 
@@ -24,6 +26,10 @@ def _row(rule: str = "r1", session: str = "s", did: str = "refused", at: datetim
     return Firing(at=at, host="codex", event="PreToolUse", session=session, did=did, rule=rule, what=what)  # type: ignore[arg-type]
 
 
+def _add(store: FiringStore, *rows: Firing) -> None:
+    store.add(lambda _: rows)
+
+
 def _last(at: datetime = NOW, **more: str) -> LastFired:
     return LastFired(**{"at": at, "host": "codex", "event": "Stop", "session": "s", "version": "1", **more})  # type: ignore[arg-type]
 
@@ -31,8 +37,8 @@ def _last(at: datetime = NOW, **more: str) -> LastFired:
 def test_rows_are_kept_private_and_in_order(tmp_path: Path) -> None:
     store = FiringStore(tmp_path)
 
-    store.add([_row("a")])
-    store.add([_row("b")])
+    _add(store, _row("a"))
+    _add(store, _row("b"))
 
     assert [row.rule for row in store.rows()] == ["a", "b"]
     assert stat.S_IMODE(store.file.stat().st_mode) == 0o600
@@ -41,11 +47,11 @@ def test_rows_are_kept_private_and_in_order(tmp_path: Path) -> None:
 
 def test_a_torn_row_costs_that_row(tmp_path: Path) -> None:
     store = FiringStore(tmp_path)
-    store.add([_row("a")])
+    _add(store, _row("a"))
     with store.file.open("ab") as stream:
         stream.write(b'{"at":"2026-05-01T12:0')
 
-    store.add([_row("b")])
+    _add(store, _row("b"))
 
     assert [row.rule for row in store.rows()] == ["a", "b"]
 
@@ -62,8 +68,8 @@ def test_the_older_half_goes_before_the_rows_grow_too_long(tmp_path: Path) -> No
     filler = "x" * 1000
     count = MAX_BYTES // 1000 + 50
 
-    store.add(_row(f"r{number}", what=filler) for number in range(count - 1))
-    store.add([_row("newest")])
+    _add(store, *(_row(f"r{number}", what=filler) for number in range(count - 1)))
+    _add(store, _row("newest"))
 
     rules = [row.rule for row in store.rows()]
     assert rules[-1] == "newest"
@@ -71,16 +77,30 @@ def test_the_older_half_goes_before_the_rows_grow_too_long(tmp_path: Path) -> No
     assert store.file.stat().st_size <= MAX_BYTES
 
 
-def test_a_rule_lets_pass_after_so_many_refusals_in_a_session(tmp_path: Path) -> None:
+def test_a_rule_lets_pass_after_so_many_refusals_in_a_session() -> None:
+    others = [_row("other"), _row(session="another"), _row(did="noted")]
+    rows = [*others, *(_row() for _ in range(MAX_REFUSALS - 1))]
+    assert not lets_pass(rows, "s", "r1", NOW)
+
+    rows.append(_row())
+
+    assert lets_pass(rows, "s", "r1", NOW)
+    assert not lets_pass(rows, "s", "r1", NOW + FORGOTTEN_AFTER + timedelta(seconds=1))
+
+
+def test_what_is_made_of_the_rows_is_made_while_nobody_adds(tmp_path: Path) -> None:
     store = FiringStore(tmp_path)
-    store.add([_row("other"), _row(session="another"), _row(did="noted")])
-    store.add(_row() for _ in range(MAX_REFUSALS - 1))
-    assert not store.lets_pass("s", "r1", NOW)
+    counted: list[int] = []
 
-    store.add([_row()])
+    def one_more(before: tuple[Firing, ...]) -> list[Firing]:
+        counted.append(len(before))
+        return [_row()]
 
-    assert store.lets_pass("s", "r1", NOW)
-    assert not store.lets_pass("s", "r1", NOW + FORGOTTEN_AFTER + timedelta(seconds=1))
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(store.add, one_more) for _ in range(24)]:
+            done.result()
+
+    assert counted == list(range(24))
 
 
 def test_a_fresh_record_of_the_same_is_left_as_it_is(tmp_path: Path) -> None:

@@ -219,7 +219,10 @@ def _named(file: Path, change: Callable[[], bytes]) -> bytes:
 
 
 def _read(file: Path) -> bytes:
-    return files.read_bytes(file) if files.look_at(file) is not None else b""
+    if files.look_at(file) is None:
+        return b""
+    with files.OpenFile(file) as opened:
+        return b"".join(opened.chunks())
 
 
 def _write(file: Path, before: bytes, after: bytes) -> None:
@@ -264,7 +267,7 @@ def _state(environment: Mapping[str, str], host: Host, project: Path | None, sto
         problems.append(f"it is installed and was never called since: {_NEVER[host]}")
     problems += [f"the last call for {one.event} failed: {one.why}" for one in called if one.why]
     unknown = store.last(host, "unknown")
-    if unknown is not None and unknown.why and (since is None or unknown.at >= since):
+    if found and unknown is not None and unknown.why and (since is None or unknown.at >= since):
         problems.append(f"something was called that is no call of {host}: {unknown.why}")
     return HostState(
         host=host,

@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from msgspec import Struct
-
 from handrail import __version__, files, jsonio
 from handrail.agents.guard import is_inside_hook
 from handrail.app.learning.places import find_learning_folder
 from handrail.clock import Clock
 from handrail.errors import HandrailError
 from handrail.learning.checks import hosts, spec
-from handrail.learning.checks.firing import Did, Firing, FiringStore, LastFired
+from handrail.learning.checks.firing import Did, Firing, FiringStore, LastFired, lets_pass
 from handrail.learning.checks.force import LET_PASS, InForce, in_force, verdict_on
 from handrail.learning.checks.history import has_calls, past_of, words_of
 from handrail.learning.checks.hosts import Heard, Host
@@ -31,13 +29,6 @@ MAX_TRANSCRIPT_BYTES = 64 << 20
 """A longer session is not looked back over: the host waits."""
 
 _EXCERPT_CHARS = 200
-
-
-class Found(Struct, frozen=True, kw_only=True):
-    """What the checks come to: the rows to record, and the answer."""
-
-    rows: tuple[Firing, ...] = ()
-    answer: bytes = b""
 
 
 def answer(host: Host, data: bytes, environment: Mapping[str, str], clock: Clock) -> bytes:
@@ -55,20 +46,20 @@ def answer(host: Host, data: bytes, environment: Mapping[str, str], clock: Clock
     told: Heard | None = None
     try:
         told = hosts.heard(host, data)
-        found = _judged(told, RuleStore(folder), store, now)
-        store.add(found.rows)
+        said = _judged(told, RuleStore(folder), store, now)
         store.note_last(_last(host, told, now))
     except Exception as problem:  # noqa: BLE001 - a fault of ours, of whatever kind, must not stop another's work
         _record_failure(store, host, told, now, problem)
         return b""
-    return found.answer
+    return said
 
 
 def _record_failure(store: FiringStore, host: Host, told: Heard | None, now: datetime, problem: Exception) -> None:
     why = f"{type(problem).__name__}: {problem}"[:_EXCERPT_CHARS]
     event, session = ("unknown", "") if told is None else (told.event, told.session)
     try:
-        store.add([Firing(at=now, host=host, event=event, session=session, did="failed", why=why)])
+        failed = Firing(at=now, host=host, event=event, session=session, did="failed", why=why)
+        store.add(lambda _: [failed])
         store.note_last(LastFired(at=now, host=host, event=event, session=session, version=__version__, why=why))
     except OSError:
         # A disk that takes no record takes none of this either; the host goes on all the same.
@@ -79,43 +70,47 @@ def _last(host: Host, told: Heard, now: datetime) -> LastFired:
     return LastFired(at=now, host=host, event=told.event, session=told.session, version=__version__)
 
 
-def _judged(told: Heard, rules: RuleStore, store: FiringStore, now: datetime) -> Found:
+def _judged(told: Heard, rules: RuleStore, store: FiringStore, now: datetime) -> bytes:
+    """The answer, once what came to it is on record."""
     if told.event not in hosts.EVENTS:
-        return Found()
+        return b""
     root = _root(told.cwd)
     checks, bad = in_force(rules.load().book, Place(repository=root, harness=told.host))
-    rows = [_failed(told, now, one.rule, one.reason) for one in bad]
+    failed = [_failed(told, now, one.rule, one.reason) for one in bad]
+    fired: dict[str, InForce] = {}
     judging = _Judging(told, root)
-    answers: dict[Did, list[str]] = {"refused": [], "asked": []}
     for one in checks:
         try:
-            did = _did(one, judging, store, now)
+            if judging.violates(one):
+                fired[one.rule] = one
         except (HandrailError, OSError) as problem:
-            rows.append(_failed(told, now, one.rule, str(problem)))
-            continue
-        if did is not None:
-            rows.append(_fired(told, one, did, now))
-            answers.setdefault(did, []).append(one.refusal)
-    return Found(rows=tuple(rows), answer=_answer(told, answers["refused"], answers["asked"]))
+            failed.append(_failed(told, now, one.rule, str(problem)))
+    if not failed and not fired:
+        return b""
+
+    def rows(before: tuple[Firing, ...]) -> list[Firing]:
+        # How often a rule refused already is counted while nobody else can refuse.
+        return failed + [_fired(told, one, _did(one, told, before, now), now) for one in fired.values()]
+
+    return _answer(told, fired, store.add(rows))
 
 
-def _answer(told: Heard, refusals: list[str], questions: list[str]) -> bytes:
+def _answer(told: Heard, fired: Mapping[str, InForce], rows: tuple[Firing, ...]) -> bytes:
+    refusals = [fired[row.rule].refusal for row in rows if row.did == "refused"]
+    questions = [fired[row.rule].refusal for row in rows if row.did == "asked"]
     if refusals:
         reason = "; ".join(refusals)
         return hosts.refused(reason) if told.event == hosts.CALL_EVENT else hosts.sent_back(reason)
     return hosts.asked("; ".join(questions)) if questions else b""
 
 
-def _did(one: InForce, judging: _Judging, store: FiringStore, now: datetime) -> Did | None:
-    """What the check of ``one`` does about what was told; None where it does not fire."""
-    told = judging.told
-    if not judging.violates(one):
-        return None
+def _did(one: InForce, told: Heard, before: tuple[Firing, ...], now: datetime) -> Did:
+    """What is done about a check that fires."""
     if not one.is_enforced:
         return "noted"
     if isinstance(one.check, spec.AskBefore):
         return "asked" if hosts.can_ask(told.host) else "noted"
-    return "let_pass" if store.lets_pass(told.session, one.rule, now) else "refused"
+    return "let_pass" if lets_pass(before, told.session, one.rule, now) else "refused"
 
 
 class _Judging:
@@ -155,12 +150,12 @@ def _read_session(told: Heard) -> Common:
 
     if told.transcript is None:
         raise HandrailError("the host names no file of the session")
-    path = Path(told.transcript)
-    found = files.look_at(path)
-    if found is None or found.st_size > MAX_TRANSCRIPT_BYTES:
-        raise HandrailError("the file of the session is not there, or too long to look back over")
+    with files.OpenFile(Path(told.transcript)) as file:
+        if file.size > MAX_TRANSCRIPT_BYTES:
+            raise HandrailError("the session is too long to look back over")
+        data = b"".join(file.chunks())
     codec = harness(told.host).codec
-    return codec.to_common(codec.parse(files.read_bytes(path))).body
+    return codec.to_common(codec.parse(data)).body
 
 
 def _root(cwd: str | None) -> str | None:

@@ -6,7 +6,7 @@ The rows are added to and never rewritten but to stay small. A torn row costs th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -64,6 +64,12 @@ class Installed(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False)
     file: str
 
 
+def lets_pass(rows: Iterable[Firing], session: str, rule: str, now: datetime) -> bool:
+    """Whether ``rule`` has refused often enough in ``session`` lately."""
+    refused = (row for row in rows if row.did == "refused" and (row.session, row.rule) == (session, rule))
+    return sum(now - row.at < FORGOTTEN_AFTER for row in refused) >= MAX_REFUSALS
+
+
 class FiringStore:
     """The records below the folder of the loop."""
 
@@ -77,30 +83,22 @@ class FiringStore:
             return ()
         return tuple(_rows(files.read_bytes(self.file)))
 
-    def add(self, rows: Iterable[Firing]) -> None:
-        """Add ``rows``, whole; ``StoreError`` where they cannot be written."""
-        added = b"".join(jsonio.encode(row) + b"\n" for row in rows)
-        if not added:
-            return
+    def add(self, make: Callable[[tuple[Firing, ...]], Sequence[Firing]]) -> tuple[Firing, ...]:
+        """Add what ``make`` gives of the rows there are, asked once nobody else can add any more.
+
+        ``OSError`` (``StoreError`` among them) where they cannot be written; whatever ``make`` raises adds nothing.
+        """
         with files.lock(self.folder / "fired.lock"):
             before = files.read_bytes(self.file) if files.look_at(self.file) is not None else b""
+            rows = tuple(make(tuple(_rows(before))))
+            added = b"".join(jsonio.encode(row) + b"\n" for row in rows)
             torn = b"" if not before or before.endswith(b"\n") else b"\n"
             if len(before) + len(added) > MAX_BYTES:
                 kept = before[before.find(b"\n", len(before) // 2) + 1 :]
                 files.write_atomically(self.file, kept + torn + added, replace=True)
-            else:
+            elif added:
                 _append(self.file, torn + added)
-
-    def refusals(self, session: str, rule: str, now: datetime) -> int:
-        """How often ``rule`` refused in ``session`` lately."""
-        return sum(
-            row.session == session and row.rule == rule and row.did == "refused" and now - row.at < FORGOTTEN_AFTER
-            for row in self.rows()
-        )
-
-    def lets_pass(self, session: str, rule: str, now: datetime) -> bool:
-        """Whether ``rule`` has refused often enough in ``session``."""
-        return self.refusals(session, rule, now) >= MAX_REFUSALS
+        return rows
 
     def last(self, host: str, event: str) -> LastFired | None:
         """The last time ``host`` called for ``event``; None where it never did, or the record cannot be read."""
