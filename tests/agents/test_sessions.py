@@ -145,6 +145,29 @@ def test_row_62_a_call_that_was_running_is_said_to_be_unknown_and_not_run_again(
     assert result.output == "done"
 
 
+@pytest.mark.parametrize(("is_twice_safe", "appends"), [(True, 1), (False, 2)])
+def test_the_start_of_a_call_is_written_with_its_admission_only_where_twice_is_safe(
+    is_twice_safe: bool, appends: int
+) -> None:
+    written: list[tuple[type, ...]] = []
+
+    class Noting(MemoryJournal):
+        async def append(self, session: str, expected_seq: int, epoch: int, events: Any) -> None:
+            await super().append(session, expected_seq, epoch, events)
+            written.append(tuple(type(event.body) for event in events))
+
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    looking = tool(twice_is_safe=is_twice_safe)(look)
+    agent = Agent(model=ScriptedModel([call("look"), "done"]), tools=[looking])
+    result = go(agent.run("go", session=Session("s1", Noting())))
+    about = [kinds for kinds in written if {ev.ToolRequested, ev.ToolStarted} & set(kinds)]
+    assert ([kind for kinds in about for kind in kinds], len(about)) == ([ev.ToolRequested, ev.ToolStarted], appends)
+    assert result.output == "done"
+
+
 def test_a_call_that_may_run_twice_is_run_again() -> None:
     ran: list[int] = []
 

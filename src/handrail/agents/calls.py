@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from datetime import datetime
 from functools import partial
+from typing import TypeGuard
 
 import msgspec
 from msgspec.structs import replace
@@ -31,8 +33,9 @@ from handrail.agents.tool import Answer, Question, Tool, ToolContext, ToolOutput
 from handrail.agents.work import Progress, Work, offered_names
 from handrail.agents.writer import Said, Writer
 from handrail.journal import events as ev
-from handrail.journal.effects import OpenAsk, RunHook, RunTool
-from handrail.journal.state import CallPhase, CallState, adjustment_of
+from handrail.journal.effects import Effect, OpenAsk, RunHook, RunTool, Spawn, Step
+from handrail.journal.rounds import next_effects
+from handrail.journal.state import CallPhase, CallState, State, adjustment_of
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, CallTraits, HookVerdict
 from handrail.transcripts.calls import call_name, parse_call, render_call
 from handrail.transcripts.model import Json, Refusal, RefusalKind, ToolUse
@@ -49,11 +52,26 @@ class Calls:
 
     # Before a call runs
 
-    async def admit(self, calls: Iterable[str]) -> None:
-        """Judge the calls of one response together and record what may go on, and what may not with its refusal."""
-        await self._writer.record_by(*map(self._judged, calls))
+    async def admit(self, calls: Iterable[str], now: datetime) -> list[tuple[RunTool | Spawn, bool]]:
+        """Judge the calls of one response together and record what may go on, and what may not with its refusal.
 
-    def _judged(self, call: str) -> Said:
+        What may ``run`` at once, at the instant ``now``, is given back, and whether it is recorded as started already:
+        with the same append where twice is safe. Any other is not, for were this process to die before it runs,
+        nobody would know that it never did.
+        """
+        digests: dict[str, str] = {}
+        due: list[tuple[RunTool | Spawn, bool]] = []
+
+        def starts(state: State) -> list[Said]:
+            safe = {one.call for one in state.run.calls if one.traits.twice_is_safe} if state.run is not None else ()
+            due.extend((one, one.call in safe) for one in next_effects(state, now) if _is_start(one, digests))
+            return [(_started(one.call, 1, digests[one.call]), DRIVER) for one, is_started in due if is_started]
+
+        await self._writer.record_by(*[self._judged(call, digests) for call in calls], then=starts)
+        return due
+
+    def _judged(self, call: str, digests: dict[str, str]) -> Said:
+        """What is recorded of a call that was asked for; the digest of one that is admitted goes to ``digests``."""
         name, input = render_call(self._record(call).becomes)
         offered = offered_names(self._work, adjustment_of(self._writer.state))
         tool = self._work.tools.get(name) if name in offered else None
@@ -67,6 +85,7 @@ class Calls:
         admission = self._admission(tool, input)
         if admission.refused is not None:
             return finished(call, admission.refused, name)
+        digests[call] = admission.digest
         hooks = hooks_for(self._work.options.hooks, HookEvent.PRE_TOOL_USE, name)
         traits = CallTraits(
             private=tool.traits.private,
@@ -84,7 +103,7 @@ class Calls:
             hooks=tuple(hook.name for hook in hooks),
             needs_approval=admission.verdict is Verdict.ASK,
         )
-        return requested, Actor(ActorKind.DRIVER)
+        return requested, DRIVER
 
     def _has_others(self) -> bool:
         """Whether the response asks for more than one call."""
@@ -175,12 +194,12 @@ class Calls:
 
     # Running it, or not
 
-    async def run(self, call: str, cancellation: CancellationToken) -> None:
-        """Run a call that may run; the start is recorded before it, the one result after it."""
+    async def run(self, call: str, cancellation: CancellationToken, *, is_started: bool = False) -> None:
+        """Run a call that may run; the start is recorded before it, unless it was, and the one result after it."""
         record = self._record(call)
         name, input = render_call(record.becomes)
         tool = self._work.tools.get(name)
-        if not await self._writer.record_if(lambda: self._start(call, digest_of(name, input))):
+        if not is_started and not await self._writer.record_if(lambda: self._start(call, digest_of(name, input))):
             return
         began = self._work.clock.monotonic_s()
         self._asks.questions.begin(call)
@@ -224,7 +243,7 @@ class Calls:
         state = self._state(call)
         if state is None or state.phase not in (CallPhase.ADMITTED, CallPhase.LOST):
             return ()
-        return ((ev.ToolStarted(call=call, attempt=state.attempts + 1, digest=digest), DRIVER),)
+        return ((_started(call, state.attempts + 1, digest), DRIVER),)
 
     def _context(self, call: str, tool: Tool, cancellation: CancellationToken) -> ToolContext:
         options = self._work.options
@@ -297,3 +316,15 @@ class Calls:
     def _state(self, call: str) -> CallState | None:
         run = self._writer.state.run
         return None if run is None else next((one for one in run.calls if one.call == call), None)
+
+
+def _is_start(effect: Effect, calls: Container[str]) -> TypeGuard[RunTool | Spawn]:
+    """Whether ``effect`` is to run one of ``calls``."""
+    match effect:
+        case Spawn(call=call) | RunTool(call=call, step=Step.RUN):
+            return call in calls
+    return False
+
+
+def _started(call: str, attempt: int, digest: str) -> ev.ToolStarted:
+    return ev.ToolStarted(call=call, attempt=attempt, digest=digest)

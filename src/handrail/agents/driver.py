@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, assert_never
+from typing import Any, TypeGuard, assert_never
 
 from msgspec.structs import replace
 
@@ -23,6 +23,7 @@ from handrail.agents.compose import composed, consequences
 from handrail.agents.inbox import Inbox
 from handrail.agents.opening import NotStartable
 from handrail.agents.requesting import Requests, model_of
+from handrail.agents.staging import Stages
 from handrail.agents.summarising import summarise
 from handrail.agents.work import Activity, Work
 from handrail.agents.writer import Writer
@@ -42,7 +43,7 @@ from handrail.journal.effects import (
     WaitUntil,
 )
 from handrail.journal.ends import closing_events
-from handrail.journal.limits import seconds_left, why_not
+from handrail.journal.limits import SecondsLeft, seconds_left, why_not
 from handrail.journal.rounds import next_effects
 from handrail.journal.spending import after_decision
 from handrail.journal.state import Spent, State, adjustment_of
@@ -119,24 +120,37 @@ class Driver:
             return
         effects = next_effects(self._writer.state, self._work.clock.now())
         flying = [effect for effect, _ in self._flying]
-        fresh = [effect for effect in effects if effect not in flying]
-        if all(isinstance(effect, RunTool) and effect.step is Step.ADMIT for effect in effects) and effects:
-            await self._calls.admit([effect.call for effect in effects if isinstance(effect, RunTool)])
-        elif fresh:
-            for effect in fresh:
-                await self._begin(effect)
+        fresh = [effect for effect in effects if effect not in flying] if flying else effects
+        if fresh:
+            if _are_asked(fresh):
+                await self._admit([effect.call for effect in fresh])
+            else:
+                for effect in fresh:
+                    await self._begin(effect)
+            if len(self._flying) < len(flying) + len(fresh):
+                return
+            # All of it is under way: nothing is due before something lands or comes in.
         elif self._flying and self._has_landed() and not self.asks.are_put:
             await self._leave_or_stand(may_leave=self._work.options.parks)
-        else:
-            await self._inbox.woken()
+            return
+        await self._inbox.woken()
+
+    async def _admit(self, calls: Sequence[str]) -> None:
+        """Judge calls, and run at once what may."""
+        token = self._activity.begin(self._writer.state.inbox)
+        for effect, is_started in await self._calls.admit(calls, self._work.clock.now()):
+            self._fly(effect, self._in_time(self._calls.run(effect.call, token, is_started=is_started)))
 
     async def _begin(self, effect: Effect) -> None:
         """Carry ``effect`` out, or start what may run beside others."""
         token = self._activity.begin(self._writer.state.inbox)
         match effect:
             case CallModel():
-                if not await self._is_pool_spent() and not await self._saw_to_regions(token):
-                    await self._in_time(self.requests.send(effect, token))
+                if self._work.options.pools and await self._is_pool_spent():
+                    return
+                if self._work.stages is not None and await self._saw_to_regions(self._work.stages, token):
+                    return
+                await self._in_time(self.requests.send(effect, token))
             case RunTool(call=call, step=Step.RUN) | Spawn(call=call):
                 self._fly(effect, self._in_time(self._calls.run(call, token)))
             case RunTool(step=Step.SKIP):
@@ -146,7 +160,7 @@ class Driver:
                 await self._calls.recover(effect)
                 await self._work.agents.end_left(effect.call)
             case RunTool():
-                await self._calls.admit((effect.call,))
+                await self._admit((effect.call,))
             case RunHook():
                 self._fly(effect, self._unless_cut(self._calls.hook(effect, token)))
             case OpenAsk():
@@ -197,25 +211,22 @@ class Driver:
         self._note_spent()
         await self._work.stages.advance(effect, self._writer)
 
-    async def _saw_to_regions(self, token: CancellationToken) -> bool:
+    async def _saw_to_regions(self, stages: Stages, token: CancellationToken) -> bool:
         """Whether the regions of a stage had to be seen to, or that was cut off: what is to be done may differ then."""
-        if self._work.stages is None:
-            return False
         before = self._writer.state.seq
         ask = partial(summarise, self._work, self._writer, token)
-        await self._in_time(self._unless_cut(self._work.stages.keep_up(self._writer, ask)))
+        await self._in_time(self._unless_cut(stages.keep_up(self._writer, ask)))
         return token.is_cancelled or self._writer.state.seq != before
 
     # What takes time
 
-    async def _in_time(self, work: Coroutine[Any, Any, None]) -> None:
+    def _in_time(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None]:
         """``work``, cut off where the bound on seconds is spent by then."""
         run = self._writer.state.run
         left = None if run is None else seconds_left(run)
-        if run is None or left is None:
-            await work
-            return
-        is_last = run.grace == "granted"
+        return work if run is None or left is None else self._timed(work, left, is_last=run.grace == "granted")
+
+    async def _timed(self, work: Coroutine[Any, Any, None], left: SecondsLeft, *, is_last: bool) -> None:
         left_s = min(left.limit_s, LAST_ROUND_S) if is_last else left.left_s
         is_cut = asyncio.Event()
         timer = asyncio.get_running_loop().call_later(left_s, self._run_out, is_cut)
@@ -293,18 +304,24 @@ class Driver:
         self.is_parked = True
 
     def _fly(self, effect: Effect, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        task.add_done_callback(lambda _: self._inbox.wake())
-        self._flying.append((effect, task))
+        self._flying.append((effect, asyncio.get_running_loop().create_task(self._waking(work))))
+
+    async def _waking(self, work: Coroutine[Any, Any, None]) -> None:
+        """``work``, after which the driver looks again: by then the task that this is has ended."""
+        try:
+            await work
+        finally:
+            self._inbox.wake()
 
     async def _reap(self) -> None:
         """Forget what has landed; raise what went wrong in it."""
-        landed = [task for _, task in self._flying if task.done()] if self._flying else ()
-        if landed:
+        if self._flying:
+            landed = [task for _, task in self._flying if task.done()]
             self._flying = [one for one in self._flying if one[1] not in landed]
             for task in landed:
                 await task
-        await self.asks.reap()
+        if self.asks.are_put:
+            await self.asks.reap()
 
     async def _is_pool_spent(self) -> bool:
         run = self._writer.state.run
@@ -373,3 +390,9 @@ def _visit_of(state: State) -> tuple[str, int] | None:
     """The visit to a stage that the run is in; None in a run without stages, and between two of them."""
     stage = None if state.run is None else state.run.stage
     return None if stage is None else (stage.stage, stage.visit)
+
+
+def _are_asked(effects: Sequence[Effect]) -> TypeGuard[Sequence[RunTool]]:
+    """Whether ``effects`` admit the calls of a response, which are admitted together or not at all."""
+    first = effects[0]
+    return isinstance(first, RunTool) and first.step is Step.ADMIT

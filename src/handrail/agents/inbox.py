@@ -70,12 +70,13 @@ class Inbox:
         """Wait for ``wake``, or for the instant ``until``; at once when it was called since the last time."""
         if not self._is_awake:
             self._woken = asyncio.get_running_loop().create_future()
-            left_s = None
-            if until is not None:
+            if until is None:
+                await self._woken
+            else:
                 left_s = max((until - self._writer.clock.now()).total_seconds(), 0.0)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(left_s):
-                    await self._woken
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(left_s):
+                        await self._woken
             self._woken = None
         self._is_awake = False
 

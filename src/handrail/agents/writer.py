@@ -9,7 +9,7 @@ from typing import TypeAlias
 from handrail.agents.conversation import Conversation
 from handrail.clock import Clock
 from handrail.journal.events import Event, Known
-from handrail.journal.fold import apply
+from handrail.journal.fold import apply, fold
 from handrail.journal.port import AskTaken, Entry, Journal
 from handrail.journal.state import State
 from handrail.journal.vocabulary import DRIVER, Actor
@@ -51,10 +51,15 @@ class Writer:
             first = self.state.seq + 1
             await self._append([Event(seq=seq, by=by, body=body, at=at) for seq, body in enumerate(bodies, first)])
 
-    async def record_by(self, *said: Said) -> None:
-        """Append bodies with a cause each, all or none."""
+    async def record_by(self, *said: Said, then: Callable[[State], Iterable[Said]] | None = None) -> None:
+        """Append bodies with a cause each, all or none, and with them what ``then`` gives for the state after them."""
         async with self._turn:
-            await self._append(self._events(said))
+            events = self._events(said, self.state)
+            state = fold(events, self.state)
+            if then is not None:
+                more = self._events(then(state), state)
+                events, state = events + more, fold(more, state)
+            await self._append(events, state)
 
     async def record_if(self, make: Callable[[], Iterable[Said]]) -> bool:
         """Append what ``make`` gives, asked once nobody else can append any more; whether it gave anything.
@@ -68,7 +73,7 @@ class Writer:
             if not said:
                 return False
             try:
-                await self._append(self._events(said))
+                await self._append(self._events(said, self.state))
             except AskTaken:
                 return False
             return True
@@ -83,16 +88,14 @@ class Writer:
             ]
             await self._append(events)
 
-    def _events(self, said: Iterable[Said]) -> list[Event]:
+    def _events(self, said: Iterable[Said], after: State) -> list[Event]:
         at = self.clock.now()
-        first = self.state.seq + 1
-        return [Event(seq=seq, by=by, body=body, at=at) for seq, (body, by) in enumerate(said, first)]
+        return [Event(seq=seq, by=by, body=body, at=at) for seq, (body, by) in enumerate(said, after.seq + 1)]
 
-    async def _append(self, events: Sequence[Event]) -> None:
+    async def _append(self, events: Sequence[Event], folded: State | None = None) -> None:
+        """``folded`` is the state after ``events``, where it is known."""
         # Folded before it is appended: what cannot have happened must not be written down.
-        state = self.state
-        for event in events:
-            state = apply(state, event)
+        state = fold(events, self.state) if folded is None else folded
         await self.journal.append(self.session, self.state.seq, self.epoch, events)
         self.state = state
         for event in events:
