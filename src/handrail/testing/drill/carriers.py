@@ -152,17 +152,17 @@ async def carry_parked(scene: Scene) -> None:
     while (run := await run_of(scene, options_of(scene, parks=True))) is not None:
         if (await run).end_reason is not EndReason.WAITING:
             return
-        await _sent(scene.journal)
+        while not await has_post(scene.journal):
+            await asyncio.sleep(LOOKS_EVERY_S)
 
 
-async def _sent(journal: Journal) -> None:
-    """Wait until somebody has sent something, to the run or to an agent below it."""
-    while True:
-        for session in await journal.sessions():
-            taken = fold(await journal.read(session)).inbox
-            if await journal.inbox(session, taken):
-                return
-        await asyncio.sleep(LOOKS_EVERY_S)
+async def has_post(journal: Journal) -> bool:
+    """Whether somebody has sent something, to the run or to an agent below it, that no driver has taken yet."""
+    for session in await journal.sessions():
+        taken = fold(await journal.read(session)).inbox
+        if await journal.inbox(session, taken):
+            return True
+    return False
 
 
 OWN = Carrier(name="driver", carry=carry)

@@ -13,13 +13,16 @@ from msgspec import Struct
 
 from handrail.testing.drill.carriers import CARRIERS, OWN, PARKING, Carrier
 from handrail.testing.drill.findings import Finding, findings
-from handrail.testing.drill.journals import JournalKind
+from handrail.testing.drill.journals import POSTGRES, JournalKind
 from handrail.testing.drill.lives import Evidence, Schedule, live
 from handrail.testing.drill.schedules import Places, drawn, places_of, single_kills
 from handrail.testing.drill.stories import Story, drawn_story, staged_story, whole_story
+from handrail.testing.drill.workers import WORKERS
 
 _SINGLES_AT_ONCE = 12
 _KILLS_AT_ONCE = 12
+_WORKER_KILLS_AT_ONCE = 5
+_WORKERS_FROM = 100
 
 
 class Broken(Struct, frozen=True):
@@ -96,7 +99,15 @@ def _schedules(batch: Batch, places: Places) -> Iterator[Schedule]:
 
 
 def batches(kind: JournalKind, kills: int, seed: int) -> Iterator[Batch]:
-    """Work for about ``kills`` kills: each place of the fixed stories once if they suffice, then drawn ones."""
+    """Work for about ``kills`` kills: each place of the fixed stories once if they suffice, then drawn ones.
+
+    Over PostgreSQL one in twenty is of workers on many machines: a dead one takes seconds to be missed.
+    """
+    if kind.name == POSTGRES and kills >= _WORKERS_FROM:
+        for number in range(kills // (20 * _WORKER_KILLS_AT_ONCE)):
+            own = seed * 1_000_003 + number
+            yield Batch(bench=Bench(kind, WORKERS), story=drawn_story(own), seed=own, kills=_WORKER_KILLS_AT_ONCE)
+            kills -= _WORKER_KILLS_AT_ONCE
     for bench, story in ((Bench(kind, OWN), whole_story()), (Bench(kind, PARKING), staged_story())):
         places = places_of(bench.live(Schedule(story=story)))
         singles = len(places.driver) + len(places.people)

@@ -21,6 +21,7 @@ from handrail.testing.postgres import VARIABLE, postgres_server
 POLL_S = 0.005
 """How often a driver of the drill looks for what others posted: often, for the drill waits for it all the time."""
 
+POSTGRES = "postgres"
 _DATABASES = "handrail_drill"
 _URL = "url"
 
@@ -80,11 +81,11 @@ def postgres() -> Iterator[JournalKind | Absent]:
     try:
         require_driver()
     except MissingExtra as problem:
-        yield Absent(name="postgres", why=f"{problem} ({problem.hint})")
+        yield Absent(name=POSTGRES, why=f"{problem} ({problem.hint})")
         return
     with postgres_server() as server:
         if server is None:
-            yield Absent(name="postgres", why=f"no server is installed, and {VARIABLE} names none")
+            yield Absent(name=POSTGRES, why=f"no server is installed, and {VARIABLE} names none")
             return
         with postgres_at(server.url) as kind:
             yield kind
@@ -95,15 +96,20 @@ def postgres_at(url: str) -> Iterator[JournalKind]:
     """The server at ``url``, with a database for each process that drills; they are dropped at the end."""
     prefix = f"{_DATABASES}_{os.getpid()}"
     try:
-        yield JournalKind(name="postgres", open=_postgres, prepare=partial(_empty_database, url, prefix))
+        yield JournalKind(name=POSTGRES, open=_postgres, prepare=partial(_empty_database, url, prefix))
     finally:
         _drop_databases(url, prefix)
+
+
+def url_in(folder: Path) -> str:
+    """The database of a schedule over PostgreSQL."""
+    return (folder / _URL).read_text()
 
 
 @asynccontextmanager
 async def _postgres(folder: Path) -> AsyncGenerator[Journal]:
     # Drivers are woken by the server here, so the usual interval stays.
-    journal = PostgresJournal((folder / _URL).read_text(), connections=2)
+    journal = PostgresJournal(url_in(folder), connections=2)
     try:
         yield journal
     finally:
@@ -122,7 +128,7 @@ def _empty_database(url: str, prefix: str, folder: Path) -> None:
         if not is_there:
             connection.execute(f"CREATE DATABASE {name}".encode())
     with psycopg.connect(own, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA IF EXISTS handrail CASCADE")
+        connection.execute("DROP SCHEMA IF EXISTS handrail, handrail_queue CASCADE")
     (folder / _URL).write_text(own)
 
 
