@@ -18,6 +18,7 @@ from handrail.app.learning.lessons import LessonList, LessonView
 from handrail.app.learning.probed import ProbeReport
 from handrail.app.learning.proposals import Decided, ProposalList, ProposalView
 from handrail.app.learning.reflecting import ReflectReport
+from handrail.app.learning.reporting import LoopReport
 from handrail.app.learning.rules import LintReport, RuleList, RuleView
 from handrail.app.learning.violations import CheckReplay
 
@@ -49,6 +50,7 @@ RESULTS: dict[str, Any] = {
     "handrail fork": app.Forked,
     "handrail context": app.Context,
     "handrail serve": app.Served,
+    "handrail worker": app.Served,
     "handrail run --detach": app.Detached,
     "handrail replay": app.Replayed,
     "handrail demo": app.Demo,
@@ -62,6 +64,7 @@ RESULTS: dict[str, Any] = {
     "handrail learn": LearnReport,
     "handrail probe": ProbeReport,
     "handrail sync": SyncReport,
+    "handrail report": LoopReport,
     "handrail proposals": ProposalList,
     "handrail proposals list": ProposalList,
     "handrail proposals show": ProposalView,

@@ -14,7 +14,7 @@ from handrail.cli.surface import Surface
 from handrail.learning.probes.ledger import Outcome
 from handrail.learning.probes.tenure import Finding
 
-_SAID: dict[Outcome, str] = {
+SAID: dict[Outcome, str] = {
     "improved": "helps",
     "regressed": "harms",
     "no_effect": "no effect shown",
@@ -54,7 +54,7 @@ def finish_probed(found: ProbeReport, surface: Surface) -> None:
 def _rule(rule: ProbedRule, surface: Surface, *, is_dry_run: bool) -> Iterator[str]:
     finding = rule.finding
     yield surface.style(f"{rule.rule}  [{rule.life}] {one_line(rule.text)}", bold=True)
-    said = _SAID[finding.outcome]
+    said = SAID[finding.outcome]
     why = finding.reason.removeprefix(f"{said}: ")
     yield f"  so far: {surface.style(said, fg=_COLOURS[finding.outcome])}: {why}{_share(finding)}"
     for moment in rule.moments:
