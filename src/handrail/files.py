@@ -10,7 +10,6 @@ import contextlib
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -47,6 +46,9 @@ def write_stream_atomically(
 
     ``check`` is given the file before it gets its name; what it raises is raised, and nothing is left behind.
     """
+    # It brings compression and random numbers with it, and most who import this only read.
+    import tempfile
+
     try:
         make_private_folder(path.parent)
         handle, name = tempfile.mkstemp(prefix=_TEMPORARY, suffix=".tmp", dir=path.parent)
