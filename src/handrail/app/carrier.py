@@ -21,7 +21,7 @@ from handrail.app.detaching import Charge, Detached, Report, Trouble
 from handrail.app.journals import sessions_folder
 from handrail.app.machine import Machine, open_machine
 from handrail.app.ordering import Order, read_order
-from handrail.app.running import ELSEWHERE, Running, start_run
+from handrail.app.running import ELSEWHERE, Running, start_run, was_sent_more
 from handrail.errors import HandrailError
 
 LOG = "carriers.log"
@@ -51,15 +51,38 @@ def main() -> int:
 
 
 async def _carry(machine: Machine, order: Order) -> None:
-    async with start_run(machine, order, os.environ, ELSEWHERE) as begun:
-        _say(Report(begun=_detached(begun)))
-        _go_silent(sessions_folder(machine) / LOG)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            loop.add_signal_handler(number, begun.run.park)
+    """Carry the run, again while somebody sent it something just when it was left."""
+    is_told = False
+    while True:
+        async with start_run(machine, order, os.environ, ELSEWHERE) as begun:
+            if not is_told:
+                _say(Report(begun=_detached(begun)))
+                _go_silent(sessions_folder(machine) / LOG)
+                is_told = True
+            is_left = await _is_left(begun)
+        session = begun.run.session.id
+        if not is_left or not await was_sent_more(machine, os.environ, session, order.database):
+            return
+        order = Order(workspace=order.workspace, session=session, database=order.database)
+
+
+async def _is_left(begun: Running) -> bool:
+    """Drive the run; whether it waits for somebody. Told to end, this process leaves it as it is."""
+    loop = asyncio.get_running_loop()
+    stops = asyncio.Event()
+
+    def leave() -> None:
+        stops.set()
+        begun.run.park()
+
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        loop.add_signal_handler(number, leave)
+    try:
+        result = await begun.run
+    except RunFailed:
         # How it ended is in its journal, for everybody to see.
-        with contextlib.suppress(RunFailed):
-            await begun.run
+        return False
+    return result.is_left and not stops.is_set()
 
 
 def _detached(begun: Running) -> Detached:

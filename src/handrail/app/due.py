@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from handrail.journal.board import JournalWithBoard
 from handrail.journal.effects import WaitUntil
 from handrail.journal.events import RunStarted
 from handrail.journal.fold import fold
@@ -37,9 +38,24 @@ async def is_due(journal: Journal, root: str, tree: Sequence[Left], now: datetim
     return is_at_work or await has_unread(journal, tree)
 
 
-async def has_unread(journal: Journal, tree: Sequence[Left]) -> bool:
+async def has_unread(journal: Journal, tree: Iterable[Left]) -> bool:
     """Whether anything stands in an inbox of ``tree`` that no driver has journalled yet."""
     for one in tree:
-        if one.entries and await journal.inbox(one.session, fold(await journal.read(one.session)).inbox):
+        if one.entries and await _has_unread(journal, one.session):
             return True
     return False
+
+
+async def has_news(journal: JournalWithBoard, session: str) -> bool:
+    """Whether anything came for a run, or one below it, that whoever left it did not hear any more.
+
+    To be asked once its lock is let go of: what is posted later finds that nobody drives it.
+    """
+    if await _has_unread(journal, session):
+        return True
+    children = (await journal.run(session)).children
+    return any([await has_news(journal, child) for child in children])
+
+
+async def _has_unread(journal: Journal, session: str) -> bool:
+    return bool(await journal.inbox(session, fold(await journal.read(session)).inbox))

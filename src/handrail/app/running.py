@@ -24,6 +24,7 @@ from handrail.agents.result import RunFailed, Session
 from handrail.agents.run import Run
 from handrail.agents.sessions import continued
 from handrail.app.driving import driving, driving_alone
+from handrail.app.due import has_news
 from handrail.app.journals import opened_journal, sessions_folder
 from handrail.app.machine import Machine
 from handrail.app.opening import locate_file, open_session
@@ -114,6 +115,14 @@ async def start_run(
     except BrokenJournal as problem:
         told = "`handrail show` says what cannot be read; --from begins a copy of the rest"
         raise BrokenJournal(problem.message, hint=told) from problem
+
+
+async def was_sent_more(
+    machine: Machine, environment: Mapping[str, str], session: str, database: str | None = None
+) -> bool:
+    """Whether something came for a run that was left, too late for whoever left it: it is to be gone on with."""
+    with opened_journal(machine, environment, database) as journal:
+        return await has_news(journal, session)
 
 
 class _Desk(Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from handrail import app
 from handrail.agents.result import RunFailed, RunResult
 from handrail.agents.run import Happening, Run
 from handrail.app import Order, Running
+from handrail.app.running import was_sent_more
 from handrail.cli.attending import Attendant, is_for_desk
 from handrail.cli.cells import one_line
 from handrail.cli.door import Door
@@ -100,8 +101,14 @@ async def _unattended(surface: Surface, order: Order) -> ExitCode:
         else:
             for line in _heading(begun):
                 surface.note(line)
-        with _on_signals(begun, lambda: begun.run.cancel("Ctrl-C")):
+        with _on_signals(begun, lambda: begun.run.cancel("Ctrl-C")) as told:
             result = await _followed(begun.run, show, lambda ended: _finish(surface, ended))
+    session, is_left = result.session.id, result.is_left and not told.is_set()
+    if is_left and await was_sent_more(surface.machine(), surface.environment, session, order.database):
+        # Whoever sent it was told that the run is driven.
+        return await _unattended(
+            surface, app.Order(workspace=order.workspace, session=session, database=order.database)
+        )
     return _code(result)
 
 
@@ -158,28 +165,32 @@ def _code(result: RunResult) -> ExitCode:
 
 
 @contextlib.contextmanager
-def _on_signals(begun: Running, interrupt: Callable[[], object]) -> Iterator[None]:
+def _on_signals(begun: Running, interrupt: Callable[[], object]) -> Iterator[asyncio.Event]:
     """Call ``interrupt`` for every Ctrl-C as long as the block lasts, instead of tearing the loop down.
+
+    The event is set once this process was told to end in another way.
 
     Told to end by another program, or because the terminal was closed, the run is cancelled: what it started ends
     with it. One of a blueprint is left open instead: somebody may answer it tomorrow. Where a signal is ignored
     (``nohup``) it stays so.
     """
     loop = asyncio.get_running_loop()
+    told = asyncio.Event()
     heard = [signal.SIGINT]
     loop.add_signal_handler(signal.SIGINT, interrupt)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            loop.add_signal_handler(number, partial(_told_to_end, begun, number.name))
+            loop.add_signal_handler(number, partial(_told_to_end, begun, told, number.name))
             heard.append(number)
     try:
-        yield
+        yield told
     finally:
         for number in heard:
             loop.remove_signal_handler(number)
 
 
-def _told_to_end(begun: Running, why: str) -> None:
+def _told_to_end(begun: Running, told: asyncio.Event, why: str) -> None:
+    told.set()
     if begun.blueprint is None:
         begun.run.cancel(why, by=Actor(ActorKind.HOST, "signal"))
     else:
