@@ -290,6 +290,11 @@ def test_what_could_not_be_read_raises_no_false_alarm() -> None:
     assert {problem.code for problem in found} == {"bad-value", "missing-key", "unknown-key"}
 
 
+def test_row_40_a_document_region_that_is_not_declared_is_an_error() -> None:
+    (problem,) = (one for one in _check(f'@a\n{_POINT}document_region = "paln"') if one.level == "error")
+    assert (problem.code, problem.path) == ("unknown-region", "stages[0].points[0].document_region")
+
+
 def test_a_name_that_leads_nowhere_is_told_beside_other_faults_unless_a_name_there_was_not_read() -> None:
     def found(regions: str) -> list[str]:
         text = f'{regions}\n@a\nregions = ["plan"]'

@@ -437,6 +437,20 @@ def test_row_77_an_answer_in_the_instant_of_the_deadline_wins(made: Made) -> Non
     assert [AskOutcome.ANSWERED] == go(story())
 
 
+def test_row_74_a_deadline_that_passes_after_the_answer_changes_nothing(made: Made) -> None:
+    async def story() -> list[AskOutcome]:
+        journal = made()
+        await wait(journal, replace(POINT, deadline=later(60)))
+        desk = Desk(journal, ANN)
+        await desk.answer("point-1", APPROVE)
+        assert () == await desk.expire_due(later(61))
+        await take(journal)
+        assert () == await desk.expire_due(later(62))
+        return [one.outcome for one in await closings(journal)]
+
+    assert [AskOutcome.ANSWERED] == go(story())
+
+
 def test_an_answer_after_the_deadline_has_closed_it_is_told_that_nobody_answered(made: Made) -> None:
     async def story() -> str:
         journal = made()
