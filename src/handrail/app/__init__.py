@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from handrail.app.mining import MomentList as MomentList
     from handrail.app.mining import iter_mined as iter_mined
     from handrail.app.mining import moments as moments
+    from handrail.app.notifying import Webhooks as Webhooks
     from handrail.app.opening import Opened as Opened
     from handrail.app.opening import Source as Source
     from handrail.app.opening import open_session as open_session
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from handrail.app.running import Running as Running
     from handrail.app.running import require_extra as require_extra
     from handrail.app.running import start_run as start_run
+    from handrail.app.running import was_sent_more as was_sent_more
     from handrail.app.sampling import Demo as Demo
     from handrail.app.sampling import demo as demo
     from handrail.app.serving import Served as Served
@@ -150,8 +152,9 @@ _HOMES = {
     "repairing": "Repaired repair",
     "replaying": "ReplayOrder Replayed replay",
     "run_events": "RunBegan RunEvent RunFinished RunHappened RunStreamed run_event run_finished",
+    "notifying": "Webhooks",
     "ordering": "Order",
-    "running": "ELSEWHERE NOBODY People Running require_extra start_run",
+    "running": "ELSEWHERE NOBODY People Running require_extra start_run was_sent_more",
     "sampling": "Demo demo",
     "showing": "BranchNote Shown show",
     "surveying": "HarnessRow Overview overview",

@@ -21,6 +21,7 @@ from handrail.app.driving import RunDriven, carrying_alone, is_driven, serving
 from handrail.app.due import by_tree, has_unread, is_due
 from handrail.app.journals import database_of, opened_database, sessions_folder
 from handrail.app.machine import SCHEMA_VERSION, Machine
+from handrail.app.notifying import Webhooks, notifying
 from handrail.app.ordering import Order
 from handrail.app.running import ELSEWHERE, require_extra, start_run
 from handrail.clock import Clock, SystemClock
@@ -29,6 +30,7 @@ from handrail.journal.vocabulary import EndReason
 from handrail.runs.desk import Desk
 from handrail.runs.journals.board_tables import Left
 from handrail.runs.journals.journal import SqlJournal
+from handrail.runs.webhooks.sending import Delivery
 
 LOOK_S = 0.3
 """How often, in seconds, one asks whether anything was committed, which costs next to nothing."""
@@ -40,11 +42,12 @@ DUE_EVERY = timedelta(seconds=15)
 class Served(Struct, frozen=True, kw_only=True):
     """What happened to a run: it was taken up, it waits for a person, it ended, or it could not be carried on.
 
-    ``ready`` is said once, of no run: from then on runs are carried.
+    ``ready`` is said once, of no run: from then on runs are carried. ``notice`` is said of a try to tell another
+    program something, and ``detail`` what came of it.
     """
 
     schema_version: int = SCHEMA_VERSION
-    event: Literal["ready", "taken", "waits", "ended", "failed"]
+    event: Literal["ready", "taken", "waits", "ended", "failed", "notice"]
     session: str = ""
     reason: EndReason | None = None
     detail: str | None = None
@@ -61,6 +64,7 @@ class Server:
         *,
         most: int = 8,
         database: str | None = None,
+        webhooks: Webhooks | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._machine = machine
@@ -68,6 +72,7 @@ class Server:
         self._tell = tell
         self._most = most
         self._database = database_of(environment, database)
+        self._endpoints = (webhooks or Webhooks()).endpoints(environment)
         self._clock = clock or SystemClock()
         self._folder = sessions_folder(machine)
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -95,7 +100,8 @@ class Server:
         ):
             self._tell(Served(event="ready"))
             try:
-                await self._look_again_and_again(journal)
+                async with notifying(journal, self._endpoints, noted(self._tell)):
+                    await self._look_again_and_again(journal)
             finally:
                 self.stop()
                 await asyncio.gather(*self._running.values())
@@ -186,6 +192,17 @@ async def outcome(run: Run) -> Served:
     return Served(
         event="waits" if is_left else "ended", session=session, reason=result.end_reason, detail=result.detail
     )
+
+
+def noted(tell: Callable[[Served], None]) -> Callable[[Delivery], None]:
+    """Tells of deliveries as of everything else that happens."""
+
+    def told(delivery: Delivery) -> None:
+        answer = delivery.detail or delivery.status
+        detail = f"{delivery.delivery_id} to {delivery.url}, try {delivery.attempt}: {delivery.outcome} ({answer})"
+        tell(Served(event="notice", detail=detail))
+
+    return told
 
 
 async def see_to_due(desk: Desk, now: datetime) -> None:

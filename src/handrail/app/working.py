@@ -19,9 +19,10 @@ from handrail.app.driving import ServerRuns
 from handrail.app.due import by_tree, has_unread, is_due
 from handrail.app.journals import UnknownDatabase, database_of, opened_database
 from handrail.app.machine import Machine
+from handrail.app.notifying import Webhooks, notifying
 from handrail.app.ordering import Order
 from handrail.app.running import ELSEWHERE, require_extra, start_run
-from handrail.app.serving import Served, outcome, see_to_due
+from handrail.app.serving import Served, noted, outcome, see_to_due
 from handrail.clock import Clock, SystemClock
 from handrail.errors import HandrailError
 from handrail.journal.fold import fold
@@ -54,6 +55,7 @@ class Worker:
         *,
         most: int = 8,
         database: str | None = None,
+        webhooks: Webhooks | None = None,
         stalled_after_s: float = 12.0,
         clock: Clock | None = None,
     ) -> None:
@@ -63,6 +65,7 @@ class Worker:
         self._most = most
         self._pace = pace_for(stalled_after_s)
         self._database = database_of(environment, database)
+        self._endpoints = (webhooks or Webhooks()).endpoints(environment)
         self._clock = clock or SystemClock()
         self._handles: dict[str, Run] = {}
         self._as_left: dict[str, tuple[Left, ...]] = {}
@@ -82,7 +85,7 @@ class Worker:
                 raise UnknownDatabase("workers share a PostgreSQL database", hint="--database postgresql://…")
             with _sharing(journal):
                 queue = Queue(self._database or "", partial(self._carry, journal), most=self._most, pace=self._pace)
-                async with queue.opened():
+                async with queue.opened(), notifying(journal, self._endpoints, noted(self._tell)):
                     await self._work(journal, queue)
 
     async def _work(self, journal: PostgresJournal, queue: Queue) -> None:

@@ -152,6 +152,22 @@ database_option = click.option(
 )
 
 
+def webhook_options(function: Function) -> Function:
+    """``--webhook`` and ``--webhooks``."""
+    one = click.option(
+        "--webhook",
+        metavar="URL",
+        help="Send signed notices there; HANDRAIL_WEBHOOK_SECRET holds the secret they are signed with.",
+    )
+    more = click.option(
+        "--webhooks",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Send signed notices where this TOML file says.",
+    )
+    return one(more(function))
+
+
 def take_run(function: Function) -> Function:
     """The argument RUN: the id of a session, or the unique start of one; running ones are completed."""
     return click.argument("run", metavar="RUN", shell_complete=_complete_run)(function)
