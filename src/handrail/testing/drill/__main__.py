@@ -8,9 +8,11 @@ losses and doubles. It ends with 0 only where nothing at all was found.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from functools import partial
+from typing import NoReturn
 
 from handrail.testing.drill.drilling import Tally, batches, drill
 from handrail.testing.drill.journals import HOSTS, Absent
@@ -54,5 +56,11 @@ def _say(line: str) -> None:
     sys.stderr.flush()
 
 
+def _end(*_: object) -> NoReturn:
+    """Told to end, the drill takes its processes and servers with it."""
+    raise SystemExit(143)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(main(os.environ))

@@ -128,11 +128,15 @@ def drill(work: Iterable[Batch], jobs: int, watch: Callable[[Tally, Tally], None
     They are started anew, not forked, so that what they fork in turn has no threads of this process to miss.
     """
     total = Tally()
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    try:
         for done in as_completed([pool.submit(play, batch) for batch in work]):
             latest = done.result()
             total += latest
             watch(total, latest)
+    finally:
+        # Told to end, it ends with what is being played; nothing more is begun.
+        pool.shutdown(cancel_futures=True)
     return total
 
 
