@@ -27,7 +27,7 @@
     ├── AnswerRefused                  an answer does not fit its question    (blueprints.labels, ValueError)
     ├── AnswerForbidden                whoever answered may not               (runs.desk, PermissionError)
     ├── NotACheck                      a spec that no check can be made of    (learning.checks.spec)
-    ├── Unchangeable                   another tool's settings are left alone (learning.checks.settings_json, ValueError)
+    ├── Unchangeable                   settings that are not to be touched   (learning.checks.settings_json, ValueError)
     ├── ModelError                     a request to a model gave no reply     (models.errors)
     └── MissingExtra                   an optional dependency is not installed (ImportError)
 

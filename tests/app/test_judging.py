@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from handrail import app
+from handrail.agents.guard import GUARD
 from handrail.app import MomentFilter
 from handrail.app.judging import command_judge
 from handrail.errors import JudgeFailed
@@ -35,6 +36,11 @@ def test_a_command_is_shown_the_case(tmp_path: Path) -> None:
     shown = tmp_path / "shown.json"
     command_judge(program(f"open({str(shown)!r}, 'w').write(json.dumps(case))"))(CASE)
     assert json.loads(shown.read_text())["turn"] == "but that is wrong"
+
+
+def test_a_judge_sets_off_no_hooks() -> None:
+    # K.1: a headless judge that is an agent itself would fire the hooks of its parent again.
+    assert command_judge(program(f"import os; print(json.dumps({{'stepin': {GUARD!r} in os.environ}}))"))(CASE) is True
 
 
 @pytest.mark.parametrize(

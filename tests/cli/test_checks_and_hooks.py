@@ -10,7 +10,7 @@ import pytest
 
 from handrail.cli.exit_codes import ExitCode
 from handrail.cli.schemas import RESULTS
-from tests.cli.homes import empty_home, make_home
+from tests.cli.homes import CLAUDE_ID, empty_home, make_home
 from tests.cli.shell import Ended, handrail
 
 SPEC = {"kind": "forbid", "call": {"command": "DROP*"}}
@@ -175,6 +175,19 @@ def test_a_host_is_answered(tmp_path: Path) -> None:
     fired = handrail(home, "checks", "fired").text
     assert "refused" in fired
     assert rule in fired
+
+
+def test_a_replay_is_not_held_to_rules_that_were_learned_since(tmp_path: Path) -> None:
+    pytest.importorskip("pydantic")
+    home = make_home(tmp_path)
+    before = handrail(home, "replay", CLAUDE_ID, "--json")
+    rule = _rule(home)
+    _set(home, rule, {"kind": "forbid", "call": {"tool": "Bash"}})
+    handrail(home, "checks", "on", rule, "--anyway")
+
+    after = handrail(home, "replay", CLAUDE_ID, "--json")
+
+    assert (after.code, after.value) == (before.code, before.value)
 
 
 def test_json_fits_its_schema(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 
 import msgspec
 
 from handrail import jsonio
+from handrail.agents.guard import GUARD
 from handrail.app.machine import Machine
 from handrail.errors import JudgeFailed
 from handrail.learning.pushback_judge import Case, Judge, judged_by
@@ -25,8 +27,9 @@ def command_judge(command: str, timeout_s: float = TIMEOUT_S) -> Judge:
     """A judge that runs ``command`` (split as a shell would, run without one) for each case.
 
     The case, redacted, is one JSON object on its standard input; its answer is a JSON object with a boolean
-    ``stepin`` on its standard output. Anything else, a failure or no answer within ``timeout_s`` is no answer. Raises
-    ``JudgeFailed`` when there is no such command.
+    ``stepin`` on its standard output. Anything else, a failure or no answer within ``timeout_s`` is no answer. It is
+    marked as one that sets off no hooks: it may be an agent that has ours. Raises ``JudgeFailed`` when there is no such
+    command.
     """
     try:
         arguments = shlex.split(command)
@@ -38,7 +41,12 @@ def command_judge(command: str, timeout_s: float = TIMEOUT_S) -> Judge:
     def judge(case: Case) -> bool | None:
         try:
             done = subprocess.run(
-                arguments, input=jsonio.encode(case), capture_output=True, check=False, timeout=timeout_s
+                arguments,
+                input=jsonio.encode(case),
+                capture_output=True,
+                check=False,
+                timeout=timeout_s,
+                env={**os.environ, GUARD: "judge"},
             )
         except subprocess.TimeoutExpired:
             return None

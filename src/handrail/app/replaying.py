@@ -75,7 +75,8 @@ async def replay(machine: Machine, order: ReplayOrder, environment: Mapping[str,
     prompt = _put_in(_before_reply(session.body, 0))
     if not prompt or all(message.role != "assistant" for message in session.body):
         raise MalformedSession(f"{opened.source.locator} holds no prompt with a reply, so there is nothing to replay")
-    wish = Wish(workspace=order.workspace, allow=order.allow, is_trusted=order.is_trusted)
+    # Rules that were learned since are no tools of today's, and their checks would refuse what was recorded.
+    wish = Wish(workspace=order.workspace, allow=order.allow, is_trusted=order.is_trusted, has_rules=False)
     async with fitted_out(wish, environment) as outfit:
         recording = _Recording(session)
         model = ReplayModel(session)

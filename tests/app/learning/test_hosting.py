@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -291,6 +292,26 @@ def test_secrets_do_not_enter_the_record(host: _Host) -> None:
     (row,) = FiringStore(learning_folder(host.environment)).rows()
     assert row.what
     assert secret not in row.what
+
+
+def test_a_host_does_not_wait_for_what_a_hook_has_no_use_for(tmp_path: Path) -> None:
+    # A host waits before every call; what is loaded is what it waits for.
+    said = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}, "cwd": str(tmp_path)})
+    program = (
+        "import sys; from handrail.cli.hook_run import run; run(['codex']); "
+        "heavy = {'asyncio', 'click', 'pydantic', 'httpx', 'subprocess', 'logging', 'sqlite3', 'handrail.harnesses'}; "
+        "print(*heavy.intersection(sys.modules))"
+    )
+
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        input=said.encode(),
+        capture_output=True,
+        env={"HANDRAIL_HOME": str(tmp_path), "PATH": ""},
+        check=True,
+    )
+
+    assert ran.stdout.split() == []
 
 
 # The doctor

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from handrail.learning.checks.history import done_of, past_of
 from handrail.learning.checks.judging import Done, Past, changed_paths, judge_call, judge_reply
 from handrail.learning.checks.replaying import Tested, occasions, summed
 from handrail.learning.checks.spec import (
@@ -248,6 +249,43 @@ def test_checks_replay_over_every_real_session(harness: str) -> None:
             total += summed(occasions(check, session, ()))
 
     assert total.occasions > 0
+
+
+_COMMANDS = st.sampled_from(["make test", "git commit -m x", "git push", "ls", "cd x && git commit"])
+_STEPS = st.lists(st.tuples(st.sampled_from(["call", "failed", "edit", "person"]), _COMMANDS), max_size=12)
+_CHECKS = st.sampled_from(
+    [
+        Forbid(call=PUSH),
+        Order(call=COMMIT, first=TESTS),
+        Order(call=COMMIT, first=TESTS, since="person"),
+        Order(call=COMMIT, first=TESTS, since="change"),
+        KeepWithin(outside=("vendor/",)),
+    ]
+)
+
+
+@given(_STEPS, _CHECKS)
+def test_a_run_and_a_replay_of_it_judge_every_call_alike(steps: list[tuple[str, str]], check: Check) -> None:
+    session = _session(*(message for at, step in enumerate(steps) for message in _played(f"c{at}", *step)))
+    uses = [block for message in session.body for block in message.content if type(block) is ToolUse]
+
+    live = {
+        use.id: verdict
+        for use in uses
+        if (verdict := judge_call(check, done_of(use), past_of(session.body, until=use.id))) is not None
+    }
+
+    assert live == {one.call: one.is_obeyed for one in occasions(check, session)}
+
+
+def _played(id: str, what: str, command: str) -> tuple[Message, ...]:
+    if what == "person":
+        return (_said(command),)
+    if what == "edit":
+        written = {"file_path": f"{command.split()[0]}.py", "content": ""}
+        return _call(id, "Write", written), _result(id)
+    failed = Message(role="user", content=(ToolResult(id, "no", True),))
+    return _call(id, "Bash", {"command": command}), failed if what == "failed" else _result(id)
 
 
 # Specs
