@@ -12,6 +12,7 @@ from handrail.cli.exit_codes import ExitCode
 from handrail.cli.schemas import RESULTS
 from tests.cli.homes import CLAUDE_ID, empty_home, make_home
 from tests.cli.shell import Ended, handrail
+from tests.cli.terminal import Terminal
 
 SPEC = {"kind": "forbid", "call": {"command": "DROP*"}}
 
@@ -107,6 +108,18 @@ def test_a_hook_is_shown_first_written_when_approved_and_taken_out_again(tmp_pat
     assert handrail(home, "hook", "remove", host, "--apply").code == ExitCode.OK
     assert file.read_bytes() == before
     assert handrail(home, "hook", "doctor").code == ExitCode.OK
+
+
+@pytest.mark.parametrize(("answer", "is_written"), [("y", True), ("n", False), ("", False)])
+def test_on_a_terminal_a_yes_writes_and_anything_else_does_not(tmp_path: Path, answer: str, is_written: bool) -> None:
+    home = make_home(tmp_path)
+
+    with Terminal(home, tmp_path, "hook", "install", "claude_code") as terminal:
+        terminal.sees("Write this?")
+        terminal.type(answer)
+        assert terminal.ends() == ExitCode.OK
+
+    assert (tmp_path / ".claude" / "settings.json").exists() is is_written
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
