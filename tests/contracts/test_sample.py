@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 import handrail
+from handrail.blueprints.shelf import shipped_names
+from handrail.journal.events import BlueprintFrozen
+from handrail.journal.wire import decode_event
 from handrail.testing.sample import sample_home, write_sample
 
 _HOME = Path(handrail.__file__).parent / "app" / "sample" / "home"
@@ -104,3 +107,11 @@ def test_the_sub_agent_belongs_to_the_call_that_started_it() -> None:
 def test_a_fork_counts_nothing_of_what_it_copied() -> None:
     (fork,) = (name for name in _FILES if name.endswith("d10003.jsonl"))
     assert [moment.text for moment in _moments(fork)] == ["Use the same check for the morning buses."]
+
+
+def test_both_blueprints_that_ship_were_run_and_a_plan_was_sent_back() -> None:
+    journals = [data for name, data in _FILES.items() if name.startswith(".local/state/handrail/")]
+    events = [decode_event(line).body for data in journals for line in data.splitlines()]
+    assert set(shipped_names()) == {body.name for body in events if isinstance(body, BlueprintFrozen)}
+    revisions = {moment.text for name in _FILES for moment in _moments(name) if moment.trigger == "revision"}
+    assert "screws, not nails: the boxes are opened every winter" in revisions

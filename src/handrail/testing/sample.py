@@ -1,7 +1,8 @@
 """The sample home that ``handrail demo`` shows: made-up sessions of a made-up person, built row by row.
 
 ``python -m handrail.testing.sample OUT`` writes it below ``OUT``. It holds every kind of moment, a fork, a
-compaction, a sub-agent, words of harnesses and peers that are no person's, and one file whose last row is torn.
+compaction, a sub-agent, words of harnesses and peers that are no person's, runs of both blueprints that ship, and one
+file whose last row is torn.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from handrail.harnesses import harness
 from handrail.testing.builders import ClaudeCodeSession, CodexSession
 from handrail.testing.builders.claude_code import say, think
+from handrail.testing.sample_runs import apple_store, nest_boxes
 from handrail.transcripts.model import (
     Author,
     Block,
@@ -34,6 +36,7 @@ from handrail.transcripts.model import (
 _ORCHARD = "/home/demo/orchard"
 _BELLS = "/home/demo/bell-tower"
 _BUS = "/home/demo/night-bus"
+_HANDRAIL = ".local/state/handrail/sessions"
 
 
 def sample_home() -> Mapping[str, bytes]:
@@ -48,8 +51,9 @@ def sample_home() -> Mapping[str, bytes]:
     run = seed_order()
     data = harness("handrail").codec.render(harness("handrail").codec.from_common(run))
     assert isinstance(data, bytes)
-    files[f".local/state/handrail/sessions/{run.meta.id}.jsonl"] = data
-    return files
+    files[f"{_HANDRAIL}/{run.meta.id}.jsonl"] = data
+    runs = {**nest_boxes(_ORCHARD, _at(18, 9)), **apple_store(_ORCHARD, _at(20, 9))}
+    return {**files, **{f"{_HANDRAIL}/{name}": journal for name, journal in runs.items()}}
 
 
 def write_sample(out: Path) -> None:

@@ -11,7 +11,7 @@ from handrail.cli.views.overview import render_overview
 def render_demo(shown: Demo, surface: Surface) -> list[str]:
     """Whose sessions these are, what is there, and where a person stepped in."""
     whose = (
-        "A bundled sample: made-up sessions of Claude Code and Codex."
+        "A bundled sample: made-up sessions of Claude Code, Codex and Handrail."
         if shown.is_sample
         else "Your own sessions on this machine. Nothing leaves it."
     )
