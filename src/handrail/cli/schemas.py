@@ -10,11 +10,13 @@ import msgspec
 
 from handrail import app
 from handrail.app.learning.checking import CheckList, Compilation, CompilePreview, Switched
+from handrail.app.learning.checkup import LoopCheckup
 from handrail.app.learning.delivering import SyncReport
 from handrail.app.learning.fired import FiredList
 from handrail.app.learning.hooks import HookChange, HookRemoval, HookReport
 from handrail.app.learning.learning import LearnReport
 from handrail.app.learning.lessons import LessonList, LessonView
+from handrail.app.learning.looping import AutoReport
 from handrail.app.learning.probed import ProbeReport
 from handrail.app.learning.proposals import Decided, ProposalList, ProposalView
 from handrail.app.learning.reflecting import ReflectReport
@@ -37,6 +39,7 @@ RESULTS: dict[str, Any] = {
     "handrail convert": app.Written,
     "handrail export": app.Written,
     "handrail doctor": app.DoctorReport,
+    "handrail doctor --loop": LoopCheckup,
     "handrail repair": app.Repaired,
     "handrail run": app.RunEvent,
     "handrail ps": app.RunList,
@@ -62,6 +65,7 @@ RESULTS: dict[str, Any] = {
     "handrail lessons drop": LessonView,
     "handrail lessons restore": LessonView,
     "handrail learn": LearnReport,
+    "handrail learn --auto": AutoReport,
     "handrail probe": ProbeReport,
     "handrail sync": SyncReport,
     "handrail report": LoopReport,

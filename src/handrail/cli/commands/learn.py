@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,7 +10,10 @@ from handrail.cli.learning import bounds_options, model_option
 from handrail.cli.options import shared_options
 from handrail.cli.surface import Surface
 
-_HOLDOUT = "Leave this share of the lessons out (0 to 1), by their ids, for probes to be made of."
+if TYPE_CHECKING:
+    from handrail.app.learning.asking import Bounds
+
+_HOLDOUT = "Leave this share of the lessons out (0 to 1), by their ids, for probes to be made of (0; 0.25 with --auto)."
 
 
 @click.command("learn")
@@ -20,9 +23,18 @@ _HOLDOUT = "Leave this share of the lessons out (0 to 1), by their ids, for prob
     expose_value=False,
     help="Make proposals and change no rule; so it is unless said otherwise.",
 )
+@click.option(
+    "--auto",
+    "is_auto",
+    is_flag=True,
+    help="Reflect, learn, probe, credit and retire, unattended; needs a bound on what may be spent.",
+)
+@click.option(
+    "--judge", metavar="NAME", help="With --auto: this model tells what no code can; 'same' is the one asked."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be sent, redacted, and send nothing.")
 @click.option("--min", "least", metavar="N", type=click.IntRange(1), default=1, help="Lessons a repository needs (1).")
-@click.option("--holdout", metavar="SHARE", type=click.FloatRange(0, 1), default=0.0, help=_HOLDOUT)
+@click.option("--holdout", metavar="SHARE", type=click.FloatRange(0, 1), help=_HOLDOUT)
 @model_option
 @bounds_options
 @shared_options
@@ -30,9 +42,11 @@ _HOLDOUT = "Leave this share of the lessons out (0 to 1), by their ids, for prob
 def COMMAND(
     surface: Surface,
     /,
+    is_auto: bool,
+    judge: str | None,
     dry_run: bool,
     least: int,
-    holdout: float,
+    holdout: float | None,
     model: str | None,
     **bounds: Any,
 ) -> None:
@@ -43,14 +57,27 @@ def COMMAND(
     be enforced or reworded, where it was not it is to count there. Nothing is in force before you accept it:
     `handrail proposals`.
 
+    With --auto the whole loop is gone round, and spends no more than the bounds that are given: moments are reflected
+    on, proposals of lessons made, the rules in them probed at the moments they come from. One that makes anything worse
+    is rejected, one that does not is on trial, and on a shorter leash where nothing could be measured; whatever changes
+    rules there are waits for you. Rules in force are measured, credited and retired by what was measured, but yours.
+
     Ends with 0; with 1 when the model could not be asked, and nothing is lost then; with 4 when another process learns.
     """
     from handrail.app.learning.asking import Bounds, model_named
     from handrail.app.learning.learning import LearnOrder, learn, preview_learning
     from handrail.app.learning.memory import open_memory
+
+    if is_auto:
+        if dry_run:
+            raise click.UsageError("--auto asks a model: see reflect, learn and probe with --dry-run for what of each")
+        _by_itself(surface, model, judge, Bounds(**bounds), least=least, holdout=holdout)
+        return
+    if judge is not None:
+        raise click.UsageError("--judge tells what probes came to: it goes with --auto")
     from handrail.cli.views.learning import finish_learned, render_learn_preview, render_learned
 
-    order = LearnOrder(least=least, holdout=holdout, bounds=Bounds(**bounds))
+    order = LearnOrder(least=least, holdout=holdout or 0.0, bounds=Bounds(**bounds))
     memory = open_memory(surface.environment)
     preview = preview_learning(memory, order)
     if dry_run:
@@ -60,3 +87,31 @@ def COMMAND(
     found = learn(memory, order, model_named(model, surface.environment) if needs_model else None)
     surface.emit(found, render_learned)
     finish_learned(found, surface)
+
+
+def _by_itself(
+    surface: Surface, model: str | None, judge: str | None, bounds: Bounds, *, least: int, holdout: float | None
+) -> None:
+    from handrail.app.learning.asking import Bounds, model_named
+    from handrail.app.learning.looping import AutoOrder, learn_by_itself
+    from handrail.app.learning.memory import open_memory
+    from handrail.app.learning.probing import HOLDOUT
+    from handrail.cli.views.loop import finish_auto, render_auto
+
+    if bounds == Bounds():
+        raise click.UsageError(
+            "--auto spends what you say and no more: give --max-requests, --max-tokens or --max-cost"
+        )
+    asked = model_named(model, surface.environment)
+    judging = None if judge is None else asked if judge == "same" else model_named(judge, surface.environment)
+    order = AutoOrder(bounds=bounds, least=least, holdout=HOLDOUT if holdout is None else holdout)
+    found = learn_by_itself(
+        surface.machine(),
+        open_memory(surface.environment),
+        order,
+        asked,
+        judge=judging,
+        on_progress=surface.progress("session"),
+    )
+    surface.emit(found, render_auto)
+    finish_auto(found, surface)
