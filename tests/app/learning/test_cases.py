@@ -109,7 +109,7 @@ def test_files_count_only_where_nothing_untrusted_had_entered() -> None:
     assert case.place.files == ()
 
 
-def test_a_followup_is_about_no_call() -> None:  # A.7
+def test_a_followup_to_an_answer_is_about_no_call() -> None:  # A.7
     opened = _opened(user("go"), agent(bash("b")), user(result("b")), agent("Done."), user("that is wrong, redo it"))
 
     (case,) = _cases(opened, candidates=True)

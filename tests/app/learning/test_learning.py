@@ -108,7 +108,7 @@ def test_an_empty_answer_uses_the_lessons_up_and_an_unreadable_one_does_not(tmp_
 
     assert (unreadable.proposals, unreadable.waiting) == ((), {SHOP: "the answer could not be read"})
     assert [one.status for one in empty.proposals] == [Status.EMPTY]
-    assert (after.lessons, after.spent.requests) == (0, 0)
+    assert (after.lessons, after.spent.requests, after.excluded) == (0, 0, {"used up": 1})
 
 
 def test_a_model_that_cannot_be_reached_keeps_what_was_made_before_it(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from handrail.app.learning.reflecting import ALREADY, ReflectOrder, preview, ref
 from handrail.app.listing import SessionFilter
 from handrail.learning.reflecting.lesson import Cause
 from handrail.models.errors import BadRequest, ConnectionLost
-from handrail.models.scripted import Reply, ScriptedModel, call
+from handrail.models.port import ModelRequest
+from handrail.models.scripted import Call, Reply, ScriptedModel, call
 from handrail.transcripts.model import Usage
 from tests.app.desk import model, person, put, session, talk
 from tests.app.learning.desk import (
@@ -105,6 +106,20 @@ def test_a_request_that_the_model_never_takes_holds_up_no_other(tmp_path: Path) 
 
     assert (report.moments, report.left, report.ended, report.failure) == (2, 1, None, "too odd")
     assert reflected(machine, memory(tmp_path)).moments == 1
+
+
+def test_requests_that_are_refused_now_and_then_end_nothing(tmp_path: Path) -> None:
+    machine = put(tmp_path, *(corrected(f"s{number}", f"no, not {number}", day=9 - number) for number in range(8)))
+
+    async def odd_then_fine(request: ModelRequest) -> Call:
+        if len(asked.requests) % 2:
+            raise BadRequest("odd")
+        return quoting(request)
+
+    asked = ScriptedModel([odd_then_fine], repeats=True)
+    report = reflect(machine, memory(tmp_path), ReflectOrder(), asked, clock=clock())
+
+    assert (report.moments, report.left, report.ended) == (4, 4, None)
 
 
 def test_a_model_that_takes_no_request_ends_it(tmp_path: Path) -> None:

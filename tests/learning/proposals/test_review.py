@@ -128,6 +128,18 @@ def test_a_rule_in_force_that_says_something_new_is_on_trial_again_and_others_ar
     assert after.find(second.id) == second
 
 
+def test_a_rule_that_is_reworded_and_retired_by_one_proposal_is_retired() -> None:
+    book = book_of(TESTS)
+    id = only(book).id
+    changes = (
+        Drafted(do="amend", lessons=("L1",), rules=(id,), text="Test first."),
+        Drafted(do="retire", lessons=("L1",), rules=(id,), why="it is wrong"),
+    )
+    proposal = proposed_from(Known(book=book), (lesson("Brief."),), *changes)
+
+    assert only(carried_out(proposal, book, by="owner", at=LATER)).life is Life.RETIRED
+
+
 def test_accepting_a_models_sentence_does_not_make_it_the_owners() -> None:
     proposal = proposed_from(Known(book=RuleBook()), (lesson("Brief."),), ADD)
 

@@ -141,9 +141,7 @@ def _runs_of(opened: Opened) -> Iterator[tuple[int, tuple[str, ...] | None]]:
 
 
 def _calls_at_issue(moment: Intervention, body: Common, at: int) -> list[ToolCall]:
-    """The calls the person stepped in on: the refused ones, else those of the last response; none for a follow-up."""
-    if moment.trigger is Trigger.FOLLOWUP:
-        return []
+    """The calls the person stepped in on: the refused ones, else those of the last response, if it made any."""
     response = next((message for message in reversed(body[:at]) if message.role == "assistant"), None)
     if response is None:
         return []
