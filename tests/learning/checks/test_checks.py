@@ -104,7 +104,14 @@ def test_the_person_speaking_again_starts_the_order_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "expected"), [("src/a.py", True), ("/repo/src/a.py", True), ("./src/a.py", True), ("docs/a.md", False)]
+    ("path", "expected"),
+    [
+        ("src/a.py", True),
+        ("/repo/src/a.py", True),
+        ("./src/a.py", True),
+        ("docs/a.md", False),
+        ("src/../docs/a.md", False),
+    ],
 )
 def test_changes_are_kept_within_folders(path: str, expected: bool) -> None:
     write = Done("c", "Write", {"file_path": path, "content": "x"})

@@ -89,7 +89,7 @@ def set_(surface: Surface, rule: str, spec: str, anyway: bool) -> None:
     data = surface.read_stdin() if spec == "-" else read_bytes(Path(spec))
     found = set_check(surface.machine(), store, store.load().book.find(rule), data, is_anyway=anyway)
     surface.emit(Compilation(rules=(found,)), render_compiled)
-    finish_published((found,), surface)
+    finish_published((found,))
 
 
 @click.command("remove")

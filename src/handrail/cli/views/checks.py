@@ -88,7 +88,7 @@ def render_published(one: Published, surface: Surface) -> Iterator[str]:
         yield f"    not kept: {one_line(one.why_not or '')}"
 
 
-def finish_published(found: Iterable[Published], surface: Surface) -> None:
+def finish_published(found: Iterable[Published]) -> None:
     """End with the code for a check that was not good enough."""
     if any(not one.is_published and one.is_checkable is not False for one in found):
         raise click.exceptions.Exit(ExitCode.PROBLEMS)
@@ -101,7 +101,7 @@ def finish_compiled(found: Compilation, surface: Surface) -> None:
         surface.note(f"{count(found.spent.requests, 'request')}, {found.spent.tokens:,} tokens{unpriced}")
     if found.stopped is not None:
         surface.note(f"{found.stopped}: {count(len(found.left), 'rule')} left for another time")
-    finish_published(found.rules, surface)
+    finish_published(found.rules)
 
 
 def render_switched(done: Switched, surface: Surface) -> Iterator[str]:

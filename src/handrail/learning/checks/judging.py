@@ -6,6 +6,7 @@ where the check does not apply.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
@@ -157,7 +158,7 @@ def _may_change(check: KeepWithin, path: str) -> bool:
 def _is_under(path: str, pattern: str) -> bool:
     """Whether ``path`` is what the pattern means, from the root of the repository or from anywhere above it."""
     shape = f"{pattern}*" if pattern.endswith("/") else pattern.replace("**", "*")
-    plain = path.removeprefix("./")
+    plain = posixpath.normpath(path)
     return matches(shape, plain) or (not shape.startswith(("/", "*")) and matches(f"*/{shape}", plain))
 
 

@@ -39,7 +39,7 @@ def with_hook(data: bytes, command: str, timeout_s: int) -> bytes:
 
     Raises ``Unchangeable`` for settings that are no JSON object, or hold something else where hooks belong.
     """
-    text = _decoded(data)
+    text = decoded(data)
     if not text.strip():
         handlers = {event: [_group(command, timeout_s)] for event in EVENTS}
         return (json.dumps({_HOOKS: handlers}, indent=2, ensure_ascii=False) + "\n").encode()
@@ -50,7 +50,7 @@ def with_hook(data: bytes, command: str, timeout_s: int) -> bytes:
 
 def without_hook(data: bytes, mark: str) -> bytes:
     """``data`` without the groups whose only handler has ``mark`` in its command, and such handlers in other groups."""
-    text = _decoded(data)
+    text = decoded(data)
     if not text.strip():
         return data
     while (path := _path_to(_parsed(text), mark)) is not None:
@@ -60,7 +60,7 @@ def without_hook(data: bytes, mark: str) -> bytes:
 
 def has_hook(data: bytes, mark: str) -> bool:
     """Whether a handler with ``mark`` in its command is in the settings; ``Unchangeable`` where they cannot be read."""
-    text = _decoded(data)
+    text = decoded(data)
     return bool(text.strip()) and _path_to(_parsed(text), mark) is not None
 
 
@@ -71,7 +71,8 @@ def _group(command: str, timeout_s: int) -> dict[str, Any]:
 # Reading ---------------------------------------------------------------------------------------------------
 
 
-def _decoded(data: bytes) -> str:
+def decoded(data: bytes) -> str:
+    """The text of settings; ``Unchangeable`` where they are not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as problem:

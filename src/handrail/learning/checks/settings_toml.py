@@ -11,7 +11,7 @@ import tomllib
 from typing import Any
 
 from handrail.learning.checks.hosts import EVENTS
-from handrail.learning.checks.settings_json import Unchangeable
+from handrail.learning.checks.settings_json import Unchangeable, decoded
 
 BEGIN = "# handrail hook: begin (`handrail hook remove codex` takes this out)"
 END = "# handrail hook: end"
@@ -39,7 +39,7 @@ def with_hook(data: bytes, command: str, timeout_s: int) -> bytes:
 
 def without_hook(data: bytes, mark: str) -> bytes:
     """``data`` without our own part; what others put into it stays."""
-    text = _text(data)
+    text = decoded(data)
     event = "|".join(map(re.escape, EVENTS))
     table = rf"\[\[hooks\.(?:{event})\]\]\r?\n"
     handler = (
@@ -81,16 +81,9 @@ def _string(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _text(data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        raise Unchangeable(f"the settings are not UTF-8: {problem.reason}") from problem
-
-
 def _parsed(data: bytes) -> dict[str, Any]:
     try:
-        return tomllib.loads(_text(data))
+        return tomllib.loads(decoded(data))
     except tomllib.TOMLDecodeError as problem:
         raise Unchangeable(f"the settings are no TOML: {problem}") from problem
 
