@@ -10,6 +10,7 @@ from handrail import MemoryJournal, RunFailed
 from handrail.journal import events as ev
 from handrail.journal.port import number
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind, AskOutcome, EndReason, RegionEntry
+from handrail.models.adapter.telling import told
 from handrail.models.port import ModelRequest
 from handrail.models.scripted import Item, call
 from handrail.runs.asks.replies import Reply
@@ -608,6 +609,17 @@ def test_an_optional_point_left_unanswered_is_skipped_and_recorded_so() -> None:
         return await play.routes(), play.ended
 
     assert (["skipped"], ANSWERED) == go(story())
+
+
+def test_43_a_skip_puts_nothing_into_the_conversation() -> None:
+    async def story() -> list[object]:
+        point = {"name": "note", "prompt": "Anything?", "required": False}
+        play = Play(blueprint(stage("plan", points=[point]), stage("build")), ["plan", "built"])
+        await play.start()
+        await play.reply()
+        return [said for block in play.requests[-1].messages[-1].content for said in told(block)]
+
+    assert ["You are in the stage 'build' now."] == go(story())
 
 
 def test_a_steer_while_a_point_is_open_answers_nothing_and_goes_with_the_next_request() -> None:

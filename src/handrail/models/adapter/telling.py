@@ -65,8 +65,12 @@ def _nonempty(text: str) -> Iterator[str]:
 
 
 def _decided(block: Decision) -> str:
+    """What a person decided; nothing where they decided nothing: the question alone would read as words of theirs."""
+    is_changed = block.after is not None and block.after != block.before
+    if not (block.choice or block.comment or is_changed):
+        return ""
     lines = [f"{block.ask}: {block.choice}" if block.choice else block.ask, block.comment]
-    if block.after is not None and block.after != block.before:
+    if is_changed:
         lines.append(f"It now reads:\n{block.after}")
     return "\n".join(line for line in lines if line)
 
