@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from handrail.models.scripted import Reply as Reply
     from handrail.models.scripted import ScriptedModel as ScriptedModel
     from handrail.models.scripted import call as call
+    from handrail.runs.fan_out.tool import fan_out_tool as fan_out_tool
     from handrail.runs.journals.postgres import PostgresJournal as PostgresJournal
     from handrail.runs.journals.sqlite import SqliteJournal as SqliteJournal
     from handrail.runs.stages import resume_blueprint as resume_blueprint
@@ -175,6 +176,7 @@ _HOMES = {
     "models.port": "Effort ModelInfo ReasoningOptions TextDelta ThinkingDelta ToolCallDelta",
     "models.replay": "ReplayModel",
     "models.scripted": "Reply ScriptedModel call",
+    "runs.fan_out.tool": "fan_out_tool",
     "runs.journals.postgres": "PostgresJournal",
     "runs.journals.sqlite": "SqliteJournal",
     "runs.stages": "resume_blueprint run_blueprint start_blueprint",

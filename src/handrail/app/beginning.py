@@ -24,6 +24,7 @@ from handrail.app.blueprint_running import (
     go_on_by_blueprint,
     offered,
 )
+from handrail.app.blueprinting import load_blueprint
 from handrail.app.ordering import Order
 from handrail.app.outfitting import Outfit
 from handrail.blueprints.model import Blueprint
@@ -35,11 +36,15 @@ from handrail.journal.state import State
 from handrail.journal.vocabulary import AskKind, EndReason
 from handrail.models.names import model_from_name
 from handrail.models.port import Model, close
+from handrail.runs.stages import Workers
 from handrail.transcripts.model import Author, Taint, Text, Via
 from handrail.workspace.discovery import Workspace
 
 MODEL_VARIABLE = "HANDRAIL_MODEL"
 """The environment variable that names the model where none is named otherwise."""
+
+WORKER = "worker"
+"""What the agent is called that work is handed to."""
 
 _CUT_OFF = "a run of this session was cut off: it is gone on with first"
 _UNKNOWN = "nobody recorded what was seen before: what sends data out is refused; --sends ask asks you instead"
@@ -80,21 +85,24 @@ class Beginning(Struct, frozen=True, kw_only=True):
         """Whether a run of the session is open."""
         return self.state.run is not None
 
-    async def begin(self, agent: Agent, task: Content, options: RunOptions) -> Run:
-        """Start, go on with what was left, or answer what is waited for; raises ``NothingToRun`` where it is none."""
+    async def begin(self, agent: Agent, task: Content, options: RunOptions, workers: Workers) -> Run:
+        """Start, go on with what was left, or answer what is waited for; raises ``NothingToRun`` where it is none.
+
+        ``workers`` are those that stages of a blueprint may hand work to.
+        """
         has_task = bool(self.order.task.strip())
         if self.goes_on:
             if has_task:
                 await self._send(task, options)
             if self.blueprint is None:
                 return agent.resume(self.session, options)
-            return await go_on_by_blueprint(self.blueprint, self.order, agent, options, self.session)
+            return await go_on_by_blueprint(self.blueprint, self.order, agent, options, self.session, workers)
         if not has_task and await self._is_answered():
             return agent.resume(self.session, options)
         if not has_task:
             raise NothingToRun("there is nothing to do", hint="say what, as in: handrail run 'fix the tests'")
         if self.blueprint is not None:
-            return await begin_blueprint(self.blueprint, agent, task, options, self.session)
+            return await begin_blueprint(self.blueprint, agent, task, options, self.session, workers)
         if any(ask.kind is AskKind.PAUSE for ask in self.state.asks):
             return agent.resume(self.session, options, answer=self.order.task)
         return agent.start(task, options, session=self.session)
@@ -151,9 +159,7 @@ def crew_of(order: Order, blueprint: Blueprint | None, environment: Mapping[str,
 def agent_of(crew: Crew, begins: Beginning, outfit: Outfit) -> tuple[Agent, Content]:
     """The agent, with one it can hand work to, and the task as it is put to it."""
     content, taint = _prompt(begins.order.task, outfit.workspace)
-    helper = Agent(
-        model=crew.worker, tools=outfit.tools, instructions=outfit.instructions, name="worker", taint=outfit.taint
-    )
+    helper = _helper(crew, outfit)
     agent = Agent(
         model=crew.model,
         tools=(*outfit.tools, spawn_tool(helper)),
@@ -162,6 +168,21 @@ def agent_of(crew: Crew, begins: Beginning, outfit: Outfit) -> tuple[Agent, Cont
         taint=outfit.taint | taint,
     )
     return agent if begins.blueprint is None else offered(agent, crew.casting), content
+
+
+def workers_of(crew: Crew, begins: Beginning, outfit: Outfit, environment: Mapping[str, str]) -> Workers:
+    """Whom stages of a blueprint may hand work to: the agent ``worker``, and blueprints by name or file."""
+    workspace = begins.order.workspace
+    return Workers(
+        agents={WORKER: _helper(crew, outfit)},
+        blueprint=lambda name: load_blueprint(name, workspace=workspace, environment=environment),
+    )
+
+
+def _helper(crew: Crew, outfit: Outfit) -> Agent:
+    return Agent(
+        model=crew.worker, tools=outfit.tools, instructions=outfit.instructions, name=WORKER, taint=outfit.taint
+    )
 
 
 def notices_of(begins: Beginning, crew: Crew, options: RunOptions) -> tuple[str, ...]:

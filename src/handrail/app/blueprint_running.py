@@ -29,7 +29,7 @@ from handrail.models.port import Model
 from handrail.models.script_file import load_script
 from handrail.models.scripted import ScriptedModel
 from handrail.runs.regions.seeding import Permit
-from handrail.runs.stages import frozen_blueprint, restart_blueprint, resume_blueprint, start_blueprint
+from handrail.runs.stages import Workers, frozen_blueprint, restart_blueprint, resume_blueprint, start_blueprint
 
 
 class Casting(Struct, frozen=True, kw_only=True):
@@ -93,18 +93,18 @@ def _as_line(seed: CommandSeed) -> str:
 
 
 async def begin_blueprint(
-    blueprint: Blueprint, agent: Agent, content: Content, options: RunOptions, session: Session
+    blueprint: Blueprint, agent: Agent, content: Content, options: RunOptions, session: Session, workers: Workers
 ) -> Run:
     """Start a run of ``blueprint`` in ``session``."""
     permit = permit_of(options.gate.policy)
-    return start_blueprint(blueprint, content, agent, options, session=session, permit=permit)
+    return start_blueprint(blueprint, content, agent, options, session=session, permit=permit, workers=workers)
 
 
 async def go_on_by_blueprint(
-    blueprint: Blueprint, order: Order, agent: Agent, options: RunOptions, session: Session
+    blueprint: Blueprint, order: Order, agent: Agent, options: RunOptions, session: Session, workers: Workers
 ) -> Run:
     """Go on with the open run of ``session``, which must obey ``blueprint``; or end it and begin its task anew."""
     permit = permit_of(options.gate.policy)
     if order.is_anew:
-        return await restart_blueprint(session, blueprint, agent, options, permit=permit)
-    return await resume_blueprint(session, agent, options, blueprint=blueprint, permit=permit)
+        return await restart_blueprint(session, blueprint, agent, options, permit=permit, workers=workers)
+    return await resume_blueprint(session, agent, options, blueprint=blueprint, permit=permit, workers=workers)

@@ -138,7 +138,7 @@ class _Desk(Struct, frozen=True, kw_only=True):
 @asynccontextmanager
 async def _staffed(desk: _Desk, environment: Mapping[str, str], people: People) -> AsyncIterator[Running]:
     """The run, begun with all it needs."""
-    from handrail.app.beginning import agent_of, beginning, crew_of, notices_of
+    from handrail.app.beginning import agent_of, beginning, crew_of, notices_of, workers_of
     from handrail.app.outfitting import fitted_out
 
     order = desk.order
@@ -151,7 +151,7 @@ async def _staffed(desk: _Desk, environment: Mapping[str, str], people: People) 
         async with fitted_out(_wish(order, desk.state), environment, commands=commands) as outfit:
             agent, task = agent_of(crew, begins, outfit)
             options = _options(desk, outfit, commands, people, crew.model.info)
-            run = await begins.begin(agent, task, options)
+            run = await begins.begin(agent, task, options, workers_of(crew, begins, outfit, environment))
             async with _held(run, desk):
                 yield Running(
                     run=run,

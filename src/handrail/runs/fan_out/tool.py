@@ -14,13 +14,12 @@ from handrail.agents.options import RunOptions
 from handrail.agents.regions import RegionRefused, Write
 from handrail.agents.result import RunResult
 from handrail.agents.tool import Tool, ToolContext, ToolError, ToolOutput, ToolSpec
+from handrail.blueprints.checks.known import FAN_OUT as FAN_OUT
 from handrail.journal.vocabulary import EndReason
 from handrail.runs.fan_out.items import items_of, problems_of, prompt_of, schema_of
 from handrail.runs.fan_out.report import Section, report_of
 from handrail.transcripts.codec import ToolTraits
 from handrail.transcripts.model import Json
-
-FAN_OUT = "FanOut"
 
 OnFailure = Literal["continue", "fail"]
 
