@@ -228,7 +228,7 @@ class Asks:
     def watch(self, event: ev.Event) -> None:
         """Take a closed question back from whoever is being asked, and give its end to the tool that waits."""
         body = event.body
-        if not isinstance(body, ev.AskClosed):
+        if type(body) is not ev.AskClosed:
             return
         _, token = self._asked.get(body.ask, (None, None))
         if token is not None:

@@ -10,7 +10,7 @@ import asyncio
 import threading
 import weakref
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from handrail.errors import HandrailError
 
@@ -130,24 +130,41 @@ class CancellationToken:
         ``CancelledItself`` where nobody but its own code ended it, so that this is not taken for the caller's end.
         Work that does not end when it is cancelled is left behind after ``ENDING_GRACE_S``.
         """
-        task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
-        fired: asyncio.Future[None] = loop.create_future()
-        forget = self.on_cancel(lambda _: loop.call_soon_threadsafe(_fire, fired))
+        task, over = begin(work, loop)
+        forget = self.on_cancel(lambda _: loop.call_soon_threadsafe(settle, over))
         try:
-            awaited: set[asyncio.Future[Any]] = {task, fired}
-            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+            await over
             if self._reason is not None and (not task.done() or task.cancelled()):
                 raise Cancelled(self._reason)
             return _value(task)
         finally:
             forget()
-            await end(task)
+            if not task.done():
+                await end(task)
 
 
-def _fire(fired: asyncio.Future[None]) -> None:
-    if not fired.done():
-        fired.set_result(None)
+def begin(work: Awaitable[Value], loop: asyncio.AbstractEventLoop) -> tuple[asyncio.Task[Value], asyncio.Future[None]]:
+    """``work`` as a task of its own, and a future that is settled when it has ended, or by whoever waits no longer.
+
+    Bare futures: to wait for a set of tasks would cost as much as most calls.
+    """
+    over: asyncio.Future[None] = loop.create_future()
+    return loop.create_task(_settling(work, over)), over
+
+
+async def _settling(work: Awaitable[Value], over: asyncio.Future[None]) -> Value:
+    # Whoever waits is woken in the loop's next turn, when the task that this is has ended.
+    try:
+        return await work
+    finally:
+        settle(over)
+
+
+def settle(over: asyncio.Future[None]) -> None:
+    """Let whoever waits for ``over`` go on."""
+    if not over.done():
+        over.set_result(None)
 
 
 async def end(task: asyncio.Future[Value]) -> None:

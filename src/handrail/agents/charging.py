@@ -61,7 +61,7 @@ def take(purses: Iterable[Pool], charges: Iterable[Charge]) -> None:
 def total(charges: Iterable[Charge]) -> tuple[int, float]:
     """The tokens and the dollars of ``charges``, as far as they are known."""
     told = tuple(charges)
-    return sum(one.tokens or 0 for one in told), math.fsum(one.cost or 0.0 for one in told)
+    return sum([one.tokens or 0 for one in told]), math.fsum([one.cost or 0.0 for one in told])
 
 
 def uncounted(run: RunState, model: str, charges: Iterable[Charge]) -> Iterator[BoundReached]:

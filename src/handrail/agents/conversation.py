@@ -86,19 +86,20 @@ class Conversation:
         handle = _HANDLERS.get(type(body))
         if handle is not None:
             handle(self, body, event.by)
-        if isinstance(body, ev.Compacted):
+        messages = self._projector.messages
+        if type(body) is ev.Compacted:
             self._price(body.is_unpriced)
             # A summary is a response too, as far as the model's place in a script goes.
             self.replies += 1
-            self._kept.append((len(self.messages) - 1, body.keeps_from))
+            self._kept.append((len(messages) - 1, body.keeps_from))
             self._see_again()
-        elif isinstance(body, ev.Rewound):
-            self._kept = [one for one in self._kept if one[0] < len(self.messages)]
+        elif type(body) is ev.Rewound:
+            self._kept = [one for one in self._kept if one[0] < len(messages)]
             self._see_again()
-        elif len(self.messages) != self._taken:
+        elif len(messages) != self._taken:
             # A response without anything in it is part of the history, but no provider takes one.
-            self.sent += [message for message in self.messages[self._taken :] if message.content]
-            self._taken = len(self.messages)
+            self.sent += [message for message in messages[self._taken :] if message.content]
+            self._taken = len(messages)
 
     def _see_again(self) -> None:
         """``sent`` from the beginning: after a compaction its summary, what it kept, and what came after."""

@@ -317,7 +317,8 @@ class Driver:
         """Forget what has landed; raise what went wrong in it."""
         if self._flying:
             landed = [task for _, task in self._flying if task.done()]
-            self._flying = [one for one in self._flying if one[1] not in landed]
+            if landed:
+                self._flying = [one for one in self._flying if one[1] not in landed]
             for task in landed:
                 await task
         if self.asks.are_put:

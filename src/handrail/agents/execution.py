@@ -6,11 +6,10 @@ Whatever a tool does, ``execute`` gives an output. Only the cancelling of the ta
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from msgspec.structs import replace
 
-from handrail.agents.cancellation import CancellationToken, Cancelled, end
+from handrail.agents.cancellation import CancellationToken, Cancelled, begin, end, settle
 from handrail.agents.containment import Gave, contained, misfit, spellable, told, words_of
 from handrail.agents.paging import READER, limited
 from handrail.agents.tool import Tool, ToolContext, ToolError, ToolOutput
@@ -57,17 +56,15 @@ def not_run(text: str, *, by: str) -> ToolOutput:
 
 async def _bounded(tool: Tool, input: Json, context: ToolContext, own: CancellationToken) -> ToolOutput:
     loop = asyncio.get_running_loop()
-    task = loop.create_task(_contained(tool, input, context))
-    # A bare future: a task that waits for the token would cost as much as the call.
-    fired: asyncio.Future[str] = loop.create_future()
-    forget = context.cancellation.on_cancel(lambda reason: loop.call_soon_threadsafe(_fire, fired, reason))
-    awaited: set[asyncio.Future[Any]] = {task, fired}
+    task, over = begin(_contained(tool, input, context), loop)
+    forget = own.on_cancel(lambda _: loop.call_soon_threadsafe(settle, over))
+    timer = None if tool.timeout_s is None else loop.call_later(tool.timeout_s, settle, over)
     try:
-        await asyncio.wait(awaited, timeout=tool.timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        await over
         if task.done():
-            return _ended(tool, task, context.cancellation)
-        if fired.done():
-            return await _interrupted(tool, task, fired.result())
+            return _ended(tool, task, own)
+        if own.reason is not None:
+            return await _interrupted(tool, task, own.reason)
         own.cancel(f"{tool.name} took longer than {tool.timeout_s:g} seconds")
         return await _timed_out(tool, task)
     except asyncio.CancelledError:
@@ -77,11 +74,8 @@ async def _bounded(tool: Tool, input: Json, context: ToolContext, own: Cancellat
         raise
     finally:
         forget()
-
-
-def _fire(fired: asyncio.Future[str], reason: str) -> None:
-    if not fired.done():
-        fired.set_result(reason)
+        if timer is not None:
+            timer.cancel()
 
 
 def _ended(tool: Tool, task: asyncio.Task[ToolOutput], cancellation: CancellationToken) -> ToolOutput:

@@ -115,7 +115,7 @@ def _default(policy: Policy, asked: Asked) -> Judgement:
 
 
 def _weightiest(rules: Sequence[Rule], asked: Asked) -> Judgement | None:
-    fitting = [rule for rule in rules if fits(rule, asked)]
+    fitting = [rule for rule in rules if fits(rule, asked)] if rules else []
     if not fitting:
         return None
     rule = max(fitting, key=lambda rule: (bool(rule.where), not is_glob(rule.tool), _STRICTNESS[rule.verdict]))

@@ -100,14 +100,15 @@ class Requests:
         return self._offered[names]
 
     async def _replied(self, reply: ModelReply, model: Model, elapsed_s: float) -> None:
-        charges = (charge_of(reply.message.usage, reply.cost),)
+        charged = charge_of(reply.message.usage, reply.cost)
         replied = ev.ModelReplied(
             message=reply.message, elapsed_s=elapsed_s, cost=reply.cost or 0.0, is_unpriced=reply.cost is None
         )
         await self._writer.record(replied, by=Actor(ActorKind.MODEL, model.info.name))
-        take(self._work.purses, charges)
+        take(self._work.purses, (charged,))
         run = self._writer.state.run
-        if run is not None and (bounds := tuple(uncounted(run, model.info.name, charges))):
+        is_counted = charged.tokens is not None and charged.cost is not None
+        if run is not None and not is_counted and (bounds := tuple(uncounted(run, model.info.name, (charged,)))):
             await self._writer.record(*bounds)
 
     async def _failed(self, problem: BaseException, model: Model, elapsed_s: float) -> None:

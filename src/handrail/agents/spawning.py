@@ -122,12 +122,12 @@ class Spawner:
     def watch(self, event: ev.Event) -> None:
         """Pause and resume with the run whoever is below it."""
         body = event.body
-        if isinstance(body, ev.PauseRequested):
+        if type(body) is ev.PauseRequested:
             for place in self._places():
                 if place.run is not None and not place.run.is_over:
                     place.is_paused_from_above = True
                     place.run.pause(body.reason, by=ABOVE)
-        elif isinstance(body, ev.ResumeRequested):
+        elif type(body) is ev.ResumeRequested:
             for place in self._places():
                 if place.run is not None and place.is_paused_from_above:
                     place.is_paused_from_above = False

@@ -211,13 +211,8 @@ def posted(row: AskRow, entry: Entry) -> AskRow:
 
 def overtaking(events: Iterable[ev.Event]) -> tuple[str, ...]:
     """The questions that ``events`` close other than by an entry or by withdrawing them: a posted answer goes first."""
-    return tuple(
-        event.body.ask
-        for event in events
-        if isinstance(event.body, ev.AskClosed)
-        and event.inbox is None
-        and event.body.outcome is not AskOutcome.WITHDRAWN
-    )
+    closings = [event.body for event in events if type(event.body) is ev.AskClosed and event.inbox is None]
+    return tuple([one.ask for one in closings if one.outcome is not AskOutcome.WITHDRAWN]) if closings else ()
 
 
 def check_not_taken(rows: Iterable[AskRow], asks: Iterable[str], winner: Callable[[int], Entry | None]) -> None:

@@ -46,7 +46,13 @@ def apply(state: State, event: ev.Event) -> State:
     if event.seq != state.seq + 1:
         raise BrokenJournal(f"event {event.seq} follows event {state.seq}")
     body = event.body
-    moved = replace(state, seq=event.seq, inbox=max(state.inbox, event.inbox or 0))
+    if event.inbox is None:
+        moved = replace(state, seq=event.seq)
+    else:
+        moved = replace(state, seq=event.seq, inbox=max(state.inbox, event.inbox))
+    run_handler = _IN_RUN.get(type(body))
+    if run_handler is not None and moved.run is not None:
+        return run_handler(moved, moved.run, body)
     if isinstance(body, ev.Unknown):
         known = body.type in state.unknown
         return moved if known else replace(moved, unknown=(*state.unknown, type_of(body)))
@@ -56,12 +62,9 @@ def apply(state: State, event: ev.Event) -> State:
         return _ask_closed(moved, body, event.by)
     if isinstance(body, ev.AskVoted):
         return _voted(moved, body, event.by)
-    run_handler = RUN_HANDLERS.get(type(body)) or CALL_HANDLERS.get(type(body)) or STAGE_HANDLERS.get(type(body))
-    if run_handler is None:
-        return SESSION_HANDLERS[type(body)](moved, body)
-    if moved.run is None:
+    if run_handler is not None:
         raise BrokenJournal(f"{type_of(body)} in no run")
-    return run_handler(moved, moved.run, body)
+    return SESSION_HANDLERS[type(body)](moved, body)
 
 
 # The session ------------------------------------------------------------------------------------------------
@@ -192,3 +195,4 @@ SESSION_HANDLERS: dict[type, Callable[[State, Any], State]] = {
     ev.DocumentEdited: _unchanged,
     ev.ChildSpawned: _child_spawned,
 }
+_IN_RUN: dict[type, Callable[[State, RunState, Any], State]] = {**RUN_HANDLERS, **CALL_HANDLERS, **STAGE_HANDLERS}

@@ -15,24 +15,27 @@ from handrail.journal.vocabulary import Boundary
 
 def at_boundary_when_settled(state: State, run: RunState) -> State:
     """``state`` at the tool boundary, when the run has no call left to carry out."""
-    if run.phase is not RunPhase.TOOLS or any(call.phase is not CallPhase.SETTLED for call in run.calls):
+    if run.phase is not RunPhase.TOOLS:
         return state
+    for call in run.calls:
+        if call.phase is not CallPhase.SETTLED:
+            return state
     moved = with_run(state, run, phase=RunPhase.BOUNDARY, boundary=Boundary.TOOL_RESULTS_COMMITTED)
     return without_round_scope(moved)
 
 
 def _call(run: RunState, name: str) -> CallState:
-    found = next((call for call in run.calls if call.call == name), None)
-    if found is None:
-        raise BrokenJournal(f"the last response has no call {name!r}")
-    if found.phase is CallPhase.SETTLED:
-        raise BrokenJournal(f"call {name!r} has its result already")
-    return found
+    for found in run.calls:
+        if found.call == name:
+            if found.phase is CallPhase.SETTLED:
+                raise BrokenJournal(f"call {name!r} has its result already")
+            return found
+    raise BrokenJournal(f"the last response has no call {name!r}")
 
 
 def _with_call(state: State, run: RunState, call: CallState, **changes: Any) -> State:
     changed = replace(call, **changes)
-    return with_run(state, run, calls=tuple(changed if one is call else one for one in run.calls))
+    return with_run(state, run, calls=tuple([changed if one is call else one for one in run.calls]))
 
 
 def _requested(state: State, run: RunState, body: ev.ToolRequested) -> State:

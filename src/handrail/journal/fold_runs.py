@@ -105,7 +105,7 @@ def _requested(state: State, run: RunState, body: ev.ModelRequested) -> State:
         is_retry=False,
         retry_at=None,
         finished_by=None,
-        stage=None if run.stage is None else replace(run.stage, is_fresh=False),
+        stage=run.stage if run.stage is None or not run.stage.is_fresh else replace(run.stage, is_fresh=False),
     )
 
 

@@ -59,14 +59,11 @@ def type_of(body: Body) -> str:
 def encode_event(event: Event) -> bytes:
     """The canonical bytes, without a line feed. ``ValueError`` for a float that is no number."""
     body = event.body
-    row: dict[str, Any] = {
-        "at": event.at,
-        "body": body.fields if isinstance(body, Unknown) else body,
-        "by": event.by,
-        "seq": event.seq,
-        "type": type_of(body),
-        "v": body.v if isinstance(body, Unknown) else VERSION,
-    }
+    row: dict[str, Any] = {"at": event.at, "body": body, "by": event.by, "seq": event.seq, "v": VERSION}
+    if type(body) is Unknown:
+        row["body"], row["type"], row["v"] = body.fields, body.type, body.v
+    else:
+        row["type"] = type_of(body)
     if event.inbox is not None:
         row["inbox"] = event.inbox
     return jsonio.canonical(row)
