@@ -25,10 +25,13 @@ from handrail import (
 from handrail.agents.approval import HOLD
 from handrail.agents.opening import NotStartable
 from handrail.agents.result import Session
+from handrail.agents.tool import Question, ToolContext
 from handrail.journal import events as ev
+from handrail.journal.port import Posted
 from handrail.journal.vocabulary import Actor, ActorKind, AskKind, AskOutcome, EndReason
 from handrail.models.port import ModelRequest
 from handrail.models.scripted import Item
+from handrail.transcripts.model import RefusalKind
 
 from .stage import go
 
@@ -70,6 +73,29 @@ def test_a_held_approval_parks_the_run_with_the_question_and_the_call_runs_once_
     parked, before, ended = go(story())
     assert (WAITING, AskKind.APPROVAL, "Run wipe?") == (parked.end_reason, parked.waits_for[0].kind, parked.question)
     assert ([], ["wiped"], ANSWERED) == (before, ran, ended)
+
+
+@pytest.mark.parametrize("wish", [ev.StopRequested("enough"), ev.CancelRequested("enough")], ids=["stop", "cancel"])
+def test_a_parked_question_that_is_not_waited_for_any_more_leaves_nothing_unknown(wish: Posted) -> None:
+    @tool(twice_is_safe=True)
+    async def wonder(context: ToolContext) -> str:
+        """Ask the person."""
+        assert context.ask is not None
+        return str((await context.ask(Question(prompt="Which way?"))).text)
+
+    async def story() -> tuple[RunResult, list[Any], list[Any]]:
+        journal = MemoryJournal()
+        agent = Agent(model=ScriptedModel([call("wonder"), "done"]), tools=[wonder])
+        options, session = RunOptions(parks=True, answerer=HOLD), Session("s1", journal)
+        assert WAITING == (await agent.run("go", options, session=session)).end_reason
+        await journal.post("s1", wish, ANN, "wish")
+        result = await agent.resume(session, options)
+        return result, await bodies(journal, ev.ToolOutcomeUnknown), await bodies(journal, ev.ToolFinished)
+
+    result, unknown, (finished,) = go(story())
+    assert result.end_reason in (EndReason.STOP_REQUESTED, EndReason.CANCELLED)
+    assert unknown == []
+    assert (finished.is_error, finished.refusal.kind) == (True, RefusalKind.INTERRUPTED)
 
 
 def test_without_anybody_to_hold_it_for_a_call_that_needs_a_yes_is_still_refused() -> None:

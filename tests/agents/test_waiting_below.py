@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from handrail import Agent, EndReason, RunOptions, RunResult, ScriptedModel, Session, call, tool
 from handrail.agents.approval import HOLD, PERSON
 from handrail.agents.ending import cancel_left
@@ -11,10 +13,12 @@ from handrail.agents.spawn import spawn_tool
 from handrail.agents.tool import Tool
 from handrail.journal import events as ev
 from handrail.journal.memory import MemoryJournal
+from handrail.journal.port import Posted
 from handrail.journal.vocabulary import AskOutcome
 from handrail.models.scripted import Item
 from handrail.runs.asks.replies import Reply
 from handrail.runs.desk import Desk
+from handrail.transcripts.model import RefusalKind
 
 from .stage import go
 
@@ -133,6 +137,76 @@ def test_a_run_that_is_ended_without_anybody_to_drive_it_ends_those_below_it_too
         return is_ended, len(await world.journal.asks(root=ROOT)), [row.status for row in rows]
 
     assert go(story()) == (True, 0, ["ended", "ended"])
+
+
+@pytest.mark.parametrize("wish", [ev.StopRequested("enough"), ev.CancelRequested("enough")], ids=["stop", "cancel"])
+def test_an_answer_counts_that_was_accepted_before_the_run_above_was_ended(wish: Posted) -> None:
+    async def story() -> tuple[list[ev.Body], int, World]:
+        world = World()
+        await world.start()
+        (ask,) = await world.journal.asks(root=ROOT)
+        await world.desk.answer(ask.ask, Reply(option="approve"))
+        await world.journal.post(ROOT, wish, PERSON, "wish")
+        await world.resume()
+        events = await world.journal.read(ask.session)
+        left = await world.journal.inbox(ask.session, max(event.inbox or 0 for event in events))
+        return [event.body for event in events], len(left), world
+
+    bodies, left, world = go(story())
+    assert [one.outcome for one in bodies if isinstance(one, ev.AskClosed)] == [AskOutcome.ANSWERED]
+    (result,) = [one.refusal for one in bodies if isinstance(one, ev.ToolFinished)]
+    assert result is not None and result.kind is RefusalKind.NOT_RUN
+    assert (left, world.changes) == (0, [])
+
+
+def test_an_answer_that_closes_nothing_is_refused_when_the_run_is_ended_without_anybody_to_drive_it() -> None:
+    async def story() -> tuple[list[ev.Body], list[ev.Body]]:
+        world = World()
+        await world.start()
+        (ask,) = await world.journal.asks(root=ROOT)
+        no_rule = ev.AskClosed(ask=ask.ask, outcome=AskOutcome.ANSWERED, is_allowed=True, rule={"tool": 5})
+        await world.journal.post(ask.session, no_rule, PERSON, "answer")
+        await world.journal.post(ROOT, ev.CancelRequested("enough"), PERSON, "cancel")
+        await cancel_left(Session(ROOT, world.journal))
+        return await world.bodies(ask.session, ev.EntryRefused), await world.bodies(ask.session, ev.AskClosed)
+
+    refused, closed = go(story())
+    assert len(refused) == 1
+    assert [one.outcome for one in closed if isinstance(one, ev.AskClosed)] == [AskOutcome.WITHDRAWN]
+
+
+@pytest.mark.parametrize("wish", [ev.StopRequested("enough"), ev.CancelRequested("enough")], ids=["stop", "cancel"])
+def test_a_call_whose_agent_waited_and_was_ended_is_not_called_unknown(wish: Posted) -> None:
+    async def story() -> tuple[list[ev.Body], list[ev.Body]]:
+        world = World()
+        await world.start()
+        await world.journal.post(ROOT, wish, PERSON, "wish")
+        await world.resume()
+        return await world.bodies(ROOT, ev.ToolOutcomeUnknown), await world.bodies(ROOT, ev.ToolFinished)
+
+    unknown, (finished,) = go(story())
+    assert unknown == []
+    assert isinstance(finished, ev.ToolFinished) and finished.refusal is not None
+    assert (finished.is_error, finished.refusal.kind) == (True, RefusalKind.INTERRUPTED)
+    assert "the agent it had started was ended" in str(finished.content)
+
+
+def test_a_stop_waits_for_no_person_that_an_agent_below_has_asked() -> None:
+    async def story() -> tuple[EndReason, list[ev.Body], int]:
+        world = World()
+        options = RunOptions(journal=world.journal, approver=HOLD, answerer=HOLD)
+        run = world.boss().start("go", options, session=Session(ROOT, world.journal))
+        while not await world.journal.asks(root=ROOT):
+            await asyncio.sleep(0)
+        run.stop("enough")
+        result = await run
+        return (
+            result.end_reason,
+            await world.bodies(ROOT, ev.ToolOutcomeUnknown),
+            len(await world.journal.asks(root=ROOT)),
+        )
+
+    assert go(story()) == (EndReason.STOP_REQUESTED, [], 0)
 
 
 # H 177

@@ -156,24 +156,6 @@ class Asks:
         closed = msgspec.structs.replace(closed, before=shown, after=edited)
         return ((closed, settled.by), (self.edited(request.call_id, reply.input), settled.by))
 
-    def why_not(self, opened: ev.AskOpened, closed: ev.AskClosed) -> str | None:
-        """Why ``closed``, which somebody else sent, is no answer to ``opened``; None where it is one."""
-        if opened.kind is not AskKind.APPROVAL:
-            return None
-        if closed.choice in _YES_NO and closed.is_allowed is not _YES_NO[closed.choice]:
-            return "it says both yes and no"
-        try:
-            if closed.rule is not None:
-                msgspec.convert(closed.rule, Rule)
-            if closed.after is not None and jsonio.is_deep(closed.after.encode("utf-8", "surrogatepass")):
-                return f"the edited arguments are {jsonio.MAX_DEPTH_ERROR}"
-            jsonio.decode(closed.after or "null")
-        except msgspec.ValidationError as problem:
-            return f"what it holds for is no rule: {problem}"
-        except jsonio.NotJson as problem:
-            return f"the edited arguments are no JSON: {problem}"
-        return None
-
     def edited(self, call: str, input: Json) -> ev.ToolRewritten | ev.ToolFinished:
         """What becomes of ``call`` when a person runs it with ``input``: judged by everything but them."""
         name = call_name(self._writer.conversation.calls[call].becomes)
@@ -281,3 +263,20 @@ class Asks:
 
 def _unrun(call: str, output: ToolOutput) -> ev.ToolFinished:
     return ev.ToolFinished(call=call, content=output.content, is_error=True, refusal=output.refusal)
+
+
+def why_no_approval(closed: ev.AskClosed) -> str | None:
+    """Why ``closed``, which somebody else sent, is no answer to a question about a call; None where it is one."""
+    if closed.choice in _YES_NO and closed.is_allowed is not _YES_NO[closed.choice]:
+        return "it says both yes and no"
+    try:
+        if closed.rule is not None:
+            msgspec.convert(closed.rule, Rule)
+        if closed.after is not None and jsonio.is_deep(closed.after.encode("utf-8", "surrogatepass")):
+            return f"the edited arguments are {jsonio.MAX_DEPTH_ERROR}"
+        jsonio.decode(closed.after or "null")
+    except msgspec.ValidationError as problem:
+        return f"what it holds for is no rule: {problem}"
+    except jsonio.NotJson as problem:
+        return f"the edited arguments are no JSON: {problem}"
+    return None

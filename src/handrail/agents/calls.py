@@ -34,6 +34,7 @@ from handrail.agents.work import Progress, Work, offered_names
 from handrail.agents.writer import Said, Writer
 from handrail.journal import events as ev
 from handrail.journal.effects import Effect, OpenAsk, RunHook, RunTool, Spawn, Step
+from handrail.journal.ends import result_of_lost
 from handrail.journal.rounds import next_effects
 from handrail.journal.state import CallPhase, CallState, State, adjustment_of
 from handrail.journal.vocabulary import DRIVER, Actor, ActorKind, CallTraits, HookVerdict
@@ -289,15 +290,17 @@ class Calls:
         await self._settle(finished(effect.call, output, name))
 
     async def recover(self, effect: RunTool) -> None:
-        """Say of a call whose driver died that nobody knows how it ended."""
+        """Say of a call that nobody carries out any more that it was ended, or that nobody knows how it ended."""
         state = self._state(effect.call)
-        if state is not None and state.ask is not None:
+        if state is None:
+            return
+        if state.ask is not None:
             await self._asks.withdraw(state.ask)
         name = call_name(self._record(effect.call).becomes)
         known = (
             f"{name} was started, and what ran it died. Whether it took effect is unknown: look before repeating it."
         )
-        await self._writer.record(ev.ToolOutcomeUnknown(call=effect.call, known=known))
+        await self._writer.record(result_of_lost(state, known, is_asking=state.ask is not None))
 
     def _record(self, call: str) -> CallRecord:
         return self._writer.conversation.calls[call]

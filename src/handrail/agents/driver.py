@@ -131,6 +131,10 @@ class Driver:
                 return
             # All of it is under way: nothing is due before something lands or comes in.
         elif self._flying and self._has_landed() and not self.asks.are_put:
+            if self._is_stopping():
+                # Nobody need be waited for any more, here as little as where the run was left.
+                await self._land("a stop was requested")
+                return
             await self._leave_or_stand(may_leave=self._work.options.parks)
             return
         await self._inbox.woken()
@@ -157,8 +161,8 @@ class Driver:
                 await self._calls.skip(effect)
                 await self._work.agents.end_left(effect.call)
             case RunTool(step=Step.RECOVER):
-                await self._calls.recover(effect)
                 await self._work.agents.end_left(effect.call)
+                await self._calls.recover(effect)
             case RunTool():
                 await self._admit((effect.call,))
             case RunHook():
@@ -268,6 +272,10 @@ class Driver:
     def _may_park(self, effect: WaitUntil) -> bool:
         """Whether nobody in this process is asked, and nothing is under way that could not be taken up again."""
         return not self.asks.are_put and bool(effect.asks or effect.is_paused) and self._has_landed()
+
+    def _is_stopping(self) -> bool:
+        run = self._writer.state.run
+        return run is not None and run.is_stopping
 
     def _has_landed(self) -> bool:
         """Whether all that is under way are calls that wait for a person, here or in agents below, and may run again

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from handrail.agents.orphans import end_agents
+from handrail.agents.receiving import take_left
 from handrail.agents.result import Session
 from handrail.agents.writer import Writer
 from handrail.clock import Clock, SystemClock
 from handrail.journal import events as ev
 from handrail.journal.effects import End
 from handrail.journal.ends import closing_events
-from handrail.journal.port import Entry
-from handrail.journal.state import State, open_ask
 from handrail.journal.vocabulary import DRIVER, AskOutcome, EndReason
 
 
@@ -30,20 +29,10 @@ async def cancel_left(session: Session, clock: Clock | None = None) -> bool:
         return False
     if state.run is not None:
         await writer.record_by((ev.DriverTookOver(max(writer.epoch, state.epoch + 1)), DRIVER))
-    for entry in entries:
-        body = _received(writer.state, entry)
-        await writer.record_entry(entry, lambda body=body: (body,))  # type: ignore[misc]
+    await take_left(writer)
     await end_agents(writer)
     closing = closing_events(writer.state, End(reason=EndReason.CANCELLED, detail=wish.reason))
     left = () if writer.state.run is not None else writer.state.asks
     withdrawn = tuple(ev.AskClosed(ask=ask.ask, outcome=AskOutcome.WITHDRAWN, comment=wish.reason) for ask in left)
     await writer.record_by(*((body, DRIVER) for body in (*closing, *withdrawn)))
     return True
-
-
-def _received(state: State, entry: Entry) -> ev.Known:
-    """The entry as it is journalled: as it came, but for what no run is there for, and answers that come too late."""
-    body = entry.body
-    if isinstance(body, ev.AskClosed | ev.AskVoted | ev.AskReminded):
-        return body if open_ask(state, body.ask) is not None else ev.EntryRefused("the question is closed already")
-    return body if state.run is not None else ev.EntryRefused("the run was over")

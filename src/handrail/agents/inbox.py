@@ -11,29 +11,24 @@ from functools import partial
 from handrail import jsonio
 from handrail.agents.asks import Asks
 from handrail.agents.containment import spellable
+from handrail.agents.receiving import why_without_effect
 from handrail.agents.steering import OVER, Mailbox
 from handrail.agents.taint import taint_of_input
 from handrail.agents.work import Activity
 from handrail.agents.writer import Writer
 from handrail.errors import StoreError
-from handrail.journal.answers import why_refused, why_vote_refused
 from handrail.journal.events import (
     AskClosed,
-    AskOpened,
-    AskReminded,
-    AskVoted,
     CancelRequested,
     EntryRefused,
     InputReceived,
     Interrupted,
     Known,
-    PauseRequested,
-    ResumeRequested,
     TaintRaised,
 )
 from handrail.journal.port import Entry, Tells, Wakes
 from handrail.journal.state import open_ask
-from handrail.journal.vocabulary import Actor, AskKind
+from handrail.journal.vocabulary import AskKind
 
 _URGENT = (Interrupted, CancelRequested)
 
@@ -142,7 +137,7 @@ class Inbox:
         refused: list[str] = []
 
         def bodies() -> tuple[Known, ...]:
-            why = self._why_refused(entry)
+            why = why_without_effect(self._writer.state, entry, self._max_queued)
             if why is None:
                 return (entry.body, *self._edit(entry.body), *self._brought_in(entry))
             refused.append(why)
@@ -162,40 +157,6 @@ class Inbox:
             return ()
         taint = taint_of_input(known, entry.body.content, entry.by)
         return () if taint == known else (TaintRaised(taint, "what was sent to the run"),)
-
-    def _why_refused(self, entry: Entry) -> str | None:
-        body, state = entry.body, self._writer.state
-        if isinstance(body, AskClosed | AskVoted | AskReminded):
-            opened = open_ask(state, body.ask)
-            return "the question is closed already" if opened is None else self._why_no_answer(opened, body, entry.by)
-        if state.run is None:
-            return OVER
-        stage = state.run.stage
-        if isinstance(body, Interrupted) and stage is not None and stage.is_over:
-            return "nothing runs that could be interrupted: the run waits for an answer"
-        if isinstance(body, PauseRequested) and state.run.is_paused:
-            return "the run is paused already"
-        if isinstance(body, ResumeRequested) and not state.run.is_paused:
-            return "the run is not paused"
-        if isinstance(body, InputReceived):
-            if not body.content:
-                return "there is nothing in it"
-            if len(state.run.queue) >= self._max_queued:
-                return f"{self._max_queued} messages wait already"
-            if any(one.input == body.input for one in state.run.queue):
-                return "it waits already"
-        return None
-
-    def _why_no_answer(self, opened: AskOpened, body: AskClosed | AskVoted | AskReminded, by: Actor) -> str | None:
-        ballots = [(vote.said, vote.by) for vote in self._writer.state.votes if vote.said.ask == body.ask]
-        match body:
-            case AskClosed():
-                told = why_refused(opened, body, by, ballots)
-                return self.asks.why_not(opened, body) if told is None and self.asks is not None else told
-            case AskVoted():
-                return why_vote_refused(opened, body, by, ballots)
-            case AskReminded():
-                return "somebody was reminded already" if body.ask in self._writer.state.reminded else None
 
     def _edit(self, body: Known) -> tuple[Known, ...]:
         """What follows when an approval is given with other arguments."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from handrail.agents.receiving import take_left
 from handrail.agents.result import Session
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
@@ -19,7 +20,8 @@ _WHY = "the run that started it ended"
 async def end_agents(writer: Writer, among: Collection[str] | None = None) -> None:
     """End the agents that the open run of ``writer`` started and that have not ended: those ``among`` them, or all.
 
-    Their questions are withdrawn, those below them end first, and what they spent counts above. Whoever drives one of
+    What was sent to them is journalled as received before, so that an answer counts that was accepted; questions that
+    are open then are withdrawn. Those below them end first, and what they spent counts above. Whoever drives one of
     them yet can write no more.
     """
     for child in writer.state.children:
@@ -36,10 +38,13 @@ async def _ended(child: Session, above: Writer) -> ev.ChildEnded:
     spent, reason = await _spent_by(child), EndReason.CANCELLED
     if writer.state.run is not None:
         await writer.record(ev.DriverTookOver(max(writer.epoch, writer.state.epoch + 1)))
+        await take_left(writer)
         await end_agents(writer)
         spent = Spent() if writer.state.run is None else writer.state.run.spent
         closing = closing_events(writer.state, End(reason=reason, detail=_WHY))
         await writer.record_by(*((body, DRIVER) for body in closing))
+        # No run of this session comes to hear what was sent in between.
+        await take_left(writer)
     elif writer.conversation.ended is not None:
         reason = writer.conversation.ended.reason
     return ev.ChildEnded(

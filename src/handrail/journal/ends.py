@@ -31,8 +31,27 @@ def _close(state: State, call: CallState) -> Iterator[Known]:
             # A withdrawn approval is the call's result.
             return
     if call.phase in (CallPhase.STARTED, CallPhase.LOST):
-        yield ToolOutcomeUnknown(call=call.call, known="it was running when the run ended")
+        yield result_of_lost(call, "it was running when the run ended", is_asking=ask is not None)
     else:
         yield ToolFinished(
             call=call.call, content="not run: the run ended", is_error=True, refusal=Refusal(RefusalKind.NOT_RUN)
         )
+
+
+def result_of_lost(call: CallState, unknown: str, *, is_asking: bool) -> ToolFinished | ToolOutcomeUnknown:
+    """The result of a call that was begun and is not carried out any more.
+
+    One that may run twice was left while it waited: for the person it was ``is_asking``, or for an agent of its own
+    that has been ended. Of any other nobody knows how it ended; ``unknown`` says what is known.
+    """
+    if not call.traits.twice_is_safe or not (is_asking or call.was_ended):
+        return ToolOutcomeUnknown(call=call.call, known=unknown)
+    waited = "it was still waiting for an answer"
+    if call.was_ended:
+        waited = "the agent it had started was ended before it was done; what that agent did until then stays done"
+    return ToolFinished(
+        call=call.call,
+        content=f"interrupted: {waited}",
+        is_error=True,
+        refusal=Refusal(RefusalKind.INTERRUPTED, "run", "the run ended"),
+    )

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from handrail.journal import events as ev
 from handrail.journal.broken import BrokenJournal
-from handrail.journal.fold_calls import CALL_HANDLERS, at_boundary_when_settled
+from handrail.journal.fold_calls import CALL_HANDLERS, agent_spawned, at_boundary_when_settled
 from handrail.journal.fold_runs import RUN_HANDLERS
 from handrail.journal.fold_stages import STAGE_HANDLERS
 from handrail.journal.refusals import refusal_of
@@ -169,7 +169,8 @@ def _ask_closed(state: State, body: ev.AskClosed, by: Actor) -> State:
 
 
 def _child_spawned(state: State, body: ev.ChildSpawned) -> State:
-    return replace(state, children=(*state.children, body.child))
+    state = replace(state, children=(*state.children, body.child))
+    return state if state.run is None else agent_spawned(state, state.run, body)
 
 
 def _unchanged(state: State, body: object) -> State:

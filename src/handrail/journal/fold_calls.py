@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from handrail.journal import events as ev
 from handrail.journal.broken import BrokenJournal
 from handrail.journal.state import CallPhase, CallState, RunPhase, RunState, State, with_run, without_round_scope
-from handrail.journal.vocabulary import Boundary
+from handrail.journal.vocabulary import Boundary, EndReason
 
 
 def at_boundary_when_settled(state: State, run: RunState) -> State:
@@ -72,7 +72,7 @@ def _started(state: State, run: RunState, body: ev.ToolStarted) -> State:
         raise BrokenJournal(f"call {body.call!r} starts while it is {call.phase}")
     if call.phase is CallPhase.ADMITTED:
         run = replace(run, spent=replace(run.spent, tool_calls=run.spent.tool_calls + 1))
-    return _with_call(state, run, call, phase=CallPhase.STARTED, attempts=call.attempts + 1)
+    return _with_call(state, run, call, phase=CallPhase.STARTED, attempts=call.attempts + 1, was_ended=False)
 
 
 def _finished(state: State, run: RunState, body: ev.ToolFinished) -> State:
@@ -92,6 +92,23 @@ def _unknown_outcome(state: State, run: RunState, body: ev.ToolOutcomeUnknown) -
 def _settle(state: State, run: RunState, call: CallState) -> State:
     moved = _with_call(state, run, call, phase=CallPhase.SETTLED)
     return moved if moved.run is None else at_boundary_when_settled(moved, moved.run)
+
+
+def agent_spawned(state: State, run: RunState, body: ev.ChildSpawned) -> State:
+    """An agent belongs to the call that started it."""
+    call = next((one for one in run.calls if one.call == body.call), None)
+    return state if call is None else _with_call(state, run, call, agents=(*call.agents, body.child))
+
+
+def after_agent(calls: tuple[CallState, ...], ended: ev.ChildEnded) -> tuple[CallState, ...]:
+    """``calls`` once an agent has ended. A call that is carried out goes on with what came of it; a lost one waited
+    for it, and is ended with it where that did not end by itself."""
+    if ended.reason is not EndReason.CANCELLED:
+        return calls
+    return tuple(
+        replace(one, was_ended=True) if ended.child in one.agents and one.phase is CallPhase.LOST else one
+        for one in calls
+    )
 
 
 CALL_HANDLERS: dict[type, Callable[[State, RunState, Any], State]] = {

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from handrail.journal import events as ev
 from handrail.journal.boundaries import after_boundary, after_refusal
 from handrail.journal.broken import BrokenJournal
+from handrail.journal.fold_calls import after_agent
 from handrail.journal.lifting import lifted
 from handrail.journal.spending import after_decision
 from handrail.journal.state import (
@@ -222,7 +223,7 @@ def _child_ended(state: State, run: RunState, body: ev.ChildEnded) -> State:
     """What a child spent counts here. Its time does not: the call that waits for it is timed already."""
     spent = replace(run.spent, tokens=run.spent.tokens + body.tokens, cost=run.spent.cost + body.cost)
     left = tuple(child for child in state.children if child != body.child)
-    return with_run(replace(state, children=left), run, spent=spent)
+    return with_run(replace(state, children=left), run, spent=spent, calls=after_agent(run.calls, body))
 
 
 RUN_HANDLERS: dict[type, Callable[[State, RunState, Any], State]] = {

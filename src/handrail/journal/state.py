@@ -41,7 +41,11 @@ class CallPhase(StrEnum):
 
 
 class CallState(Struct, frozen=True, kw_only=True):
-    """One call of the last response. ``ask`` is the open approval, ``hooks`` those that have not run yet."""
+    """One call of the last response. ``ask`` is the open approval, ``hooks`` those that have not run yet.
+
+    ``agents`` are those it has started. ``was_ended``: one of them was ended in its place, while nobody carried it
+    out, so that it had not come further than waiting for that one.
+    """
 
     call: str
     phase: CallPhase = CallPhase.ASKED
@@ -51,6 +55,8 @@ class CallState(Struct, frozen=True, kw_only=True):
     is_approved: bool = False
     ask: str | None = None
     attempts: int = 0
+    agents: tuple[str, ...] = ()
+    was_ended: bool = False
 
 
 class RunPhase(StrEnum):
