@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -371,6 +372,26 @@ def test_processes_that_post_and_append_at_once_lose_nothing(sqlite_journal: Sql
         assert [event.seq for event in await sqlite_journal.read("s1")] == list(range(1, tape.seq + 1))
 
     asyncio.run(story())
+
+
+def test_a_journal_that_is_opened_again_in_one_process_takes_no_lock_from_the_first(
+    sqlite_journal: SqliteJournal,
+) -> None:
+    """A process loses its locks on a file with the first handle on it that it closes, whoever had taken them.
+
+    Another process would then take itself for the last to leave, and clear away a log that is in use.
+    """
+
+    async def story() -> None:
+        await Tape(sqlite_journal).begin()
+        with closing(SqliteJournal(sqlite_journal.path)) as again:
+            await again.read("s1")
+        assert _end(_child(_POSTING, sqlite_journal.path, "Ada")) == (0, "")
+        assert len(await sqlite_journal.inbox("s1")) == 60
+
+    log = sqlite_journal.path.with_name(sqlite_journal.path.name + "-wal")
+    asyncio.run(story())
+    assert log.exists()
 
 
 def test_a_writer_waits_for_its_turn_and_says_when_it_never_comes(tmp_path: Path) -> None:

@@ -127,10 +127,7 @@ class SqliteDatabase:
         path = self._path
         # Turning on the log and making the tables waits for no lock of SQLite's own, hence this one.
         with files.lock(path.with_name(path.name + ".lock")):
-            try:
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.PRIVATE_FILE))
-            except OSError as problem:
-                raise StoreError(f"cannot open {path}: {problem.strerror or problem}") from problem
+            _make(path)
             connection = sqlite3.connect(path, timeout=self._busy_s, isolation_level=None, check_same_thread=False)
             self._is_durable = None
             try:
@@ -160,6 +157,20 @@ class SqliteDatabase:
 
     def _failed(self, problem: sqlite3.Error) -> StoreError:
         return StoreError(f"the journal {self._path}: {problem}", hint=_HINTS.get(_code(problem)))
+
+
+def _make(path: Path) -> None:
+    """Make the file where there is none, readable by its owner only.
+
+    One that is there is not opened: closing a handle on it, whichever, takes from this process every lock that other
+    connections of it hold on the file (POSIX), and another process would clear their log away under them.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, files.PRIVATE_FILE))
+    except FileExistsError:
+        return
+    except OSError as problem:
+        raise StoreError(f"cannot open {path}: {problem.strerror or problem}") from problem
 
 
 def _code(problem: sqlite3.Error) -> int:
