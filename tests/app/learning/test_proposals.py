@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from handrail.app.learning.memory import Memory
 from handrail.app.learning.proposals import (
@@ -19,9 +20,12 @@ from handrail.app.learning.proposals import (
     settle_interrupted,
     show_proposal,
 )
-from handrail.app.learning.rules import add_rule
+from handrail.app.learning.rules import add_rule, show_rule
+from handrail.learning.probes.ledger import Arm, ProbeRow
+from handrail.learning.probes.pairing import words_digest
+from handrail.learning.probes.store import LedgerStore
 from handrail.learning.proposals.model import NotPending, Proposal, RulesMoved, Status
-from handrail.learning.rules.model import Life, RuleScope
+from handrail.learning.rules.model import Life, Rule, RuleScope
 from handrail.learning.rules.sentence import NotASentence
 from tests.app.desk import put
 from tests.app.learning.desk import LATER, SHOP, corrected, files_under, learned, memory, reflected
@@ -90,6 +94,30 @@ def test_what_is_shown_is_the_change_beside_its_moment(tmp_path: Path) -> None:
     assert [(moment.words, moment.trigger) for moment in view.moments] == [(WORDS, "denial")]
     assert [lesson.text for lesson in view.lessons] == ["Run the tests first"]
     assert view.moved == ()
+
+
+def test_what_was_measured_of_its_words_is_shown(tmp_path: Path) -> None:
+    machine = put(tmp_path, corrected("a", WORDS))
+    reflected(machine, memory(tmp_path))
+    (proposal,) = learned(memory(tmp_path)).proposals
+    (line,) = show_proposal(machine, memory(tmp_path), proposal.id).diff
+    rule = Rule(id=line.rule, text=line.text)
+    row = ProbeRow(
+        moment=proposal.sources[0].moment,
+        rule=rule.id,
+        words=words_digest(rule),
+        repeat=0,
+        control=Arm.FAILED,
+        treatment=Arm.PASSED,
+        trigger="denial",
+        model="scripted",
+    )
+    of_other_words = replace(row, words="0" * 16)
+    LedgerStore(memory(tmp_path).folder).add((row, of_other_words))
+
+    assert show_proposal(machine, memory(tmp_path), proposal.id).rows == (row,)
+    accept_proposal(memory(tmp_path), proposal.id, clock=LATER)
+    assert show_rule(machine, memory(tmp_path), rule.id).rows == (row,)
 
 
 def test_a_moment_whose_session_is_gone_leaves_its_words(tmp_path: Path) -> None:

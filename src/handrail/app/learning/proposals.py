@@ -15,9 +15,11 @@ from msgspec.structs import replace
 
 from handrail.app.counting import MomentRow
 from handrail.app.learning.beside import moments_beside
+from handrail.app.learning.measured import rows_of
 from handrail.app.learning.memory import Memory
 from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.clock import Clock, SystemClock
+from handrail.learning.probes.ledger import ProbeRow
 from handrail.learning.proposals.model import NotPending, Proposal, RulesMoved, Status
 from handrail.learning.proposals.review import DiffLine, carried_out, diff, is_done, moves, proposed, touched
 from handrail.learning.proposals.store import BadFile
@@ -42,7 +44,8 @@ class ProposalView(Struct, frozen=True, kw_only=True):
     """One proposal with what it rests on.
 
     ``diff`` is what it would change in the rules as they are now, or did; ``moved`` why it can no longer be accepted
-    as it is. ``moments`` are those behind it, found in their sessions; ``lessons`` what they taught.
+    as it is. ``moments`` are those behind it, found in their sessions; ``lessons`` what they taught. ``rows`` are the
+    measurements of the rules it touches, in the words they have or would have.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -51,6 +54,7 @@ class ProposalView(Struct, frozen=True, kw_only=True):
     moved: tuple[str, ...] = ()
     moments: tuple[MomentRow, ...] = ()
     lessons: tuple[Lesson, ...] = ()
+    rows: tuple[ProbeRow, ...] = ()
 
 
 class Decided(Struct, frozen=True, kw_only=True):
@@ -75,12 +79,14 @@ def show_proposal(machine: Machine, memory: Memory, prefix: str) -> ProposalView
     lessons = memory.lessons.load().lessons()
     moved = moves(proposal, book) if proposal.is_pending and not is_done(proposal, book) else ()
     ids = {source.lesson for source in proposal.sources} | {one.lesson for one in proposal.covered}
+    after = _after(proposal, book)
     return ProposalView(
         proposal=proposal,
-        diff=_diff(proposal, book),
+        diff=diff(book, after) if proposal.is_pending else (),
         moved=moved,
         moments=moments_beside(machine, proposal.sources),
         lessons=tuple(lesson for lesson in lessons if lesson.id in ids),
+        rows=rows_of(memory, touched(proposal, after)),
     )
 
 
@@ -182,11 +188,11 @@ def _pending(proposal: Proposal) -> Proposal:
     raise NotPending(f"proposal {proposal.id} is {proposal.status}")
 
 
-def _diff(proposal: Proposal, book: RuleBook) -> tuple[DiffLine, ...]:
-    """What it would change; nothing where the rules do not take it any more, which ``moved`` says."""
+def _after(proposal: Proposal, book: RuleBook) -> RuleBook:
+    """The rules as it would make them; as they are where they do not take it any more, which ``moved`` says."""
     if not proposal.is_pending:
-        return ()
+        return book
     try:
-        return diff(book, proposed(proposal, book, by="owner", at=proposal.created_at))
+        return proposed(proposal, book, by="owner", at=proposal.created_at)
     except (Refused, NotASentence, NoSuchRule):
-        return ()
+        return book

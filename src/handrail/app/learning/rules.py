@@ -11,9 +11,11 @@ from msgspec import Struct
 from handrail.app.counting import MomentRow
 from handrail.app.learning.beside import moments_beside
 from handrail.app.learning.instructions import lines_in
+from handrail.app.learning.measured import rows_of
 from handrail.app.learning.memory import Memory
 from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.clock import Clock, SystemClock
+from handrail.learning.probes.ledger import ProbeRow
 from handrail.learning.reflecting.lesson import Lesson
 from handrail.learning.rules.lint import Code, RuleFinding, Surroundings, last_evidence, lint
 from handrail.learning.rules.model import Life, Rule, RuleBook, RuleScope
@@ -58,7 +60,8 @@ class RuleList(Struct, frozen=True, kw_only=True):
 
 
 class RuleView(Struct, frozen=True, kw_only=True):
-    """One rule with the moments behind it, the lessons they taught, and the pairs it makes with other rules."""
+    """One rule with the moments behind it, the lessons they taught, the pairs it makes with other rules, and what was
+    measured of it."""
 
     schema_version: int = SCHEMA_VERSION
     rule: Rule
@@ -66,6 +69,7 @@ class RuleView(Struct, frozen=True, kw_only=True):
     moments: tuple[MomentRow, ...] = ()
     lessons: tuple[Lesson, ...] = ()
     pairs: tuple[Pair, ...] = ()
+    rows: tuple[ProbeRow, ...] = ()
 
 
 class LintReport(Struct, frozen=True, kw_only=True):
@@ -115,6 +119,7 @@ def show_rule(machine: Machine, memory: Memory, prefix: str) -> RuleView:
         moments=moments_beside(machine, rule.sources),
         lessons=tuple(lesson for lesson in memory.lessons.load().lessons() if lesson.id in ids),
         pairs=tuple(pair for pair in pairs_of(book) if rule.id in (pair.one, pair.other)),
+        rows=rows_of(memory, (rule,)),
     )
 
 

@@ -11,6 +11,7 @@ from handrail.cli.surface import Surface
 from handrail.cli.table import Column, render_table
 from handrail.cli.views.lessons import render_about
 from handrail.cli.views.moments import render_moment
+from handrail.cli.views.rules import render_rows
 from handrail.learning.proposals.model import Proposal
 from handrail.learning.proposals.review import DiffLine
 from handrail.library import project_name
@@ -72,6 +73,7 @@ def render_proposal(found: ProposalView, surface: Surface) -> Iterator[str]:
         yield f"  not taken: {one_line(refused.what)}: {one_line(refused.why)}"
     for text in proposal.evidence:
         yield f"  {one_line(text)}"
+    yield from render_rows(found.rows, surface)
     for text in found.moved:
         yield f"  moved since: {one_line(text)}"
     for lesson in found.lessons:

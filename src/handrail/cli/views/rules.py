@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -14,6 +14,7 @@ from handrail.cli.surface import Surface
 from handrail.cli.table import Column, render_table
 from handrail.cli.views.lessons import render_about
 from handrail.cli.views.moments import render_moment
+from handrail.learning.probes.ledger import ProbeRow
 from handrail.learning.rules.model import Axis, Life, Rule, RuleScope
 from handrail.library import project_name
 
@@ -80,6 +81,7 @@ def render_rule(found: RuleView, surface: Surface) -> Iterator[str]:
     for pair in found.pairs:
         other = pair.other if pair.one == rule.id else pair.one
         yield f"  {pair.kind}: {one_line(other)}"
+    yield from render_rows(found.rows, surface)
     for lesson in found.lessons:
         yield ""
         yield f"lesson {lesson.id}  {one_line(lesson.text)}"
@@ -87,6 +89,17 @@ def render_rule(found: RuleView, surface: Surface) -> Iterator[str]:
     for moment in found.moments:
         yield ""
         yield from render_moment(moment, surface)
+
+
+def render_rows(rows: Sequence[ProbeRow], surface: Surface) -> Iterator[str]:
+    """What became of each measurement: without the rule, and with it."""
+    for row in rows:
+        notes = [note for note, holds in (("judged", row.judged), ("approximate", row.approximate)) if holds]
+        flags = f" ({', '.join(notes)})" if notes else ""
+        arms = f"without {row.control}, with {row.treatment}"
+        yield surface.style(f"  probe at {row.moment}, repeat {row.repeat}{flags}: {arms}", bold=True)
+        if row.reason:
+            yield f"    {one_line(row.reason)}"
 
 
 def render_lint(found: LintReport, surface: Surface) -> Iterator[str]:
