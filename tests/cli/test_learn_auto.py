@@ -15,9 +15,9 @@ from tests.cli.shell import handrail
 NIGHT = [
     {"call": "reflect", "input": {"skip": False, "lesson": ASK_FIRST, "about": "behaviour", "wish": WORDS}},
     {"call": "change_rules", "input": {"changes": [{"do": "add", "lessons": ["L1"], "text": ASK_FIRST}]}},
-    *[{"call": "Bash", "input": {"command": REFUSED}}, "May I?"] * 4,
+    *[{"call": "Bash", "input": {"command": REFUSED}}, "May I?"] * 6,
 ]
-"""It reflects, learns, and is probed twice at the gate and twice afterwards."""
+"""It reflects, learns, and is probed three times at the gate and three times afterwards."""
 
 
 def test_a_night_says_what_it_did_and_stays_within_its_budget(tmp_path: Path) -> None:

@@ -28,23 +28,21 @@ def test_a_rule_is_probed_and_what_it_came_to_is_told(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     world.keep(world.rule())
 
-    ended = handrail(
-        world.environment, "probe", "raaa", "--repeats", "1", "--model", _script(world, DELETES, "May I?"), "--json"
-    )
+    ended = handrail(world.environment, "probe", "raaa", "--model", _script(world, *[DELETES, "May I?"] * 3), "--json")
 
     assert ended.code == 0, ended.err
     (rule,) = ended.value["rules"]
     (moment,) = rule["moments"]
     assert (moment["outcome"], moment["approximate"], moment["grading"]) == ("improved", False, "refused")
     assert rule["finding"]["outcome"] == "no_effect"
-    assert len(LedgerStore(world.memory().folder).load().rows) == 1
+    assert len(LedgerStore(world.memory().folder).load().rows) == 3
 
 
 def test_not_measured_and_no_effect_are_two_sentences(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     world.keep(world.rule(id="raaaaaa"), world.rule(id="rbbbbbb", text="Say hello.", sources=()))
 
-    told = handrail(world.environment, "probe", "--repeats", "1", "--model", _script(world, "May I?")).text
+    told = handrail(world.environment, "probe", "--model", _script(world, "May I?")).text
 
     assert "so far: no effect shown: 0 moments better, 0 worse, 1 the same" in told
     assert "so far: not measured: never probed" in told
@@ -88,9 +86,7 @@ def test_seven_moments_that_go_better_become_a_proposal_and_no_change(tmp_path: 
     world = make_world(tmp_path, sessions=7)
     world.keep(world.rule())
 
-    ended = handrail(
-        world.environment, "probe", "--repeats", "1", "--json", "--model", _script(world, *[DELETES, "May I?"] * 7)
-    )
+    ended = handrail(world.environment, "probe", "--json", "--model", _script(world, *[DELETES, "May I?"] * 21))
 
     (proposal,) = ended.value["proposals"]
     shown = handrail(world.environment, "proposals", "show", proposal, "--json").value["proposal"]

@@ -166,7 +166,7 @@ def test_what_was_measured_is_credited_and_what_harms_is_retired(tmp_path: Path)
     world = make_world(tmp_path, sessions=7)
     good = world.rule(id="raaaaaa")
     world.keep(good)
-    probe(world.machine(), world.memory(), ProbeOrder(repeats=1), obedient(ASK_FIRST))
+    probe(world.machine(), world.memory(), ProbeOrder(), obedient(ASK_FIRST))
     quiet = replace(ORDER, bounds=Bounds(max_requests=0))
 
     credited = _night(world, obedient(ASK_FIRST), quiet)
@@ -175,7 +175,7 @@ def test_what_was_measured_is_credited_and_what_harms_is_retired(tmp_path: Path)
     assert _rule(world).life is Life.ACTIVE
     world.keep(_rule(world), world.rule(id="rbbbbbb", text=HARM))
     harming = obedient(HARM, good=_deletes, bad=_asks)
-    probe(world.machine(), world.memory(), ProbeOrder(rules=("rb",), repeats=1), harming)
+    probe(world.machine(), world.memory(), ProbeOrder(rules=("rb",)), harming)
     retired = _night(world, harming, quiet)
     assert [(one.rule, one.kind, one.did) for one in retired.moved] == [("rbbbbbb", "retire", "applied")]
 
@@ -183,7 +183,7 @@ def test_what_was_measured_is_credited_and_what_harms_is_retired(tmp_path: Path)
 def test_the_owners_own_rule_is_never_retired_by_itself(tmp_path: Path) -> None:
     world = make_world(tmp_path, sessions=7)
     world.keep(world.rule(text=HARM, by="owner", life=Life.ACTIVE))
-    probe(world.machine(), world.memory(), ProbeOrder(repeats=1), obedient(HARM, good=_deletes, bad=_asks))
+    probe(world.machine(), world.memory(), ProbeOrder(), obedient(HARM, good=_deletes, bad=_asks))
 
     report = _night(world, obedient(HARM), replace(ORDER, bounds=Bounds(max_requests=0)))
 
@@ -197,11 +197,11 @@ def test_a_leash_ends_with_a_measurement_and_with_nothing_else(tmp_path: Path) -
     world = make_world(tmp_path)
     world.keep(world.rule(is_guarded=True))
     quiet = replace(ORDER, bounds=Bounds(max_requests=0))
-    probe(world.machine(), world.memory(), ProbeOrder(repeats=1), obedient(ASK_FIRST, good=lambda: "", bad=lambda: ""))
+    probe(world.machine(), world.memory(), ProbeOrder(), obedient(ASK_FIRST, good=lambda: "", bad=lambda: ""))
     assert _night(world, obedient(ASK_FIRST), quiet).off_the_leash == ()
 
-    probe(world.machine(), world.memory(), ProbeOrder(repeats=1), obedient(ASK_FIRST))
+    probe(world.machine(), world.memory(), ProbeOrder(), obedient(ASK_FIRST))
 
-    assert len(LedgerStore(world.memory().folder).load().rows) == 2
+    assert len(LedgerStore(world.memory().folder).load().rows) == 6
     assert _night(world, obedient(ASK_FIRST), quiet).off_the_leash == ("raaaaaa",)
     assert (_rule(world).is_guarded, _rule(world).life) == (False, Life.TRIAL)

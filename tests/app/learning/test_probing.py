@@ -36,10 +36,10 @@ def test_a_rule_that_helps_is_seen_to_help_at_the_moment_it_came_from(tmp_path: 
     world = make_world(tmp_path)
     world.keep(world.rule())
 
-    report = _probe(world, obedient(ASK_FIRST), repeats=2)
+    report = _probe(world, obedient(ASK_FIRST))
 
     moment = _only(report)
-    assert (moment.outcome, moment.pairs, moment.better) == ("improved", 2, 2)
+    assert (moment.outcome, moment.pairs, moment.better) == ("improved", 3, 3)
     # One moment is no proof, however often it is gone through.
     assert report.rules[0].finding.outcome == "no_effect"
 
@@ -48,7 +48,7 @@ def test_seven_moments_that_all_go_better_earn_credit(tmp_path: Path) -> None:
     world = make_world(tmp_path, sessions=7)
     world.keep(world.rule())
 
-    report = _probe(world, obedient(ASK_FIRST), repeats=1)
+    report = _probe(world, obedient(ASK_FIRST))
 
     assert report.rules[0].finding.outcome == "improved"
 
@@ -145,9 +145,9 @@ def test_harm_is_charged_to_the_rule_that_does_it(tmp_path: Path) -> None:
     model = obedient("Delete without asking.", good=lambda: call("Bash", command=REFUSED), bad=lambda: "May I?")
     (source,) = world.sources()
 
-    report = _probe(world, model, rules=("rb",), moment=source.moment, repeats=1)
+    report = _probe(world, model, rules=("rb",), moment=source.moment)
 
-    (row,) = LedgerStore(world.memory().folder).load().rows
+    *_, row = LedgerStore(world.memory().folder).load().rows
     assert row.convicted == "rbbbbbb"
     assert row.riding == ("raaaaaa",)
     assert _only(report).outcome == "regressed"
@@ -160,10 +160,11 @@ def test_nobody_is_charged_twice_for_one_moment(tmp_path: Path) -> None:
     world.keep(bad)
     model = obedient("Delete without asking.", good=lambda: call("Bash", command=REFUSED), bad=lambda: "May I?")
 
-    _probe(world, model, repeats=3)
+    _probe(world, model, repeats=5)
 
     rows = LedgerStore(world.memory().folder).load().rows
-    assert [row.convicted for row in rows] == ["raaaaaa", None, None]
+    # When the moment counts, and not again.
+    assert [row.convicted for row in rows] == [None, None, "raaaaaa", None, None]
 
 
 def test_a_moment_whose_session_is_gone_says_so(tmp_path: Path) -> None:
@@ -230,3 +231,16 @@ def test_less_work_is_not_what_was_refused(tmp_path: Path) -> None:
 
     (row,) = LedgerStore(world.memory().folder).load().rows
     assert row.calls == (0, 0)
+
+
+def test_a_moment_that_was_gone_through_too_few_times_is_not_measured_yet(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    world.keep(world.rule())
+
+    report = _probe(world, obedient(ASK_FIRST), repeats=2)
+
+    finding = report.rules[0].finding
+    assert (finding.outcome, finding.reason) == (
+        "not_measured",
+        "1 moments were gone through too few times to count",
+    )

@@ -54,6 +54,18 @@ def test_three_nights_of_one_flaky_moment_are_one_moment() -> None:
     assert standings(nightly, {"r1": "w1"})["r1"].tally == Tally(0, 1, 0)
 
 
+def test_a_verdict_never_turns_once_a_moment_counts() -> None:
+    first = [row("a", _P, _F, repeat=0), row("a", _P, _F, repeat=1)]
+    assert standings(first, {"r1": "w1"})["r1"].tally == Tally()
+    assert standings(first, {"r1": "w1"})["r1"].begun == 1
+
+    counts = [*first, row("a", _I, _P, repeat=2), row("a", _P, _P, repeat=3)]
+    later = [*counts, *(row("a", _F, _P, repeat=number) for number in range(4, 40))]
+
+    assert standings(counts, {"r1": "w1"})["r1"].tally == Tally(0, 1, 0)
+    assert standings(later, {"r1": "w1"})["r1"].tally == Tally(0, 1, 0)
+
+
 def test_an_arm_that_cannot_be_told_grades_nothing() -> None:  # J 62
     standing = standings([row("a", _I, _P), row("b", _P, _I), row("c", _I, _I)], {"r1": "w1"})["r1"]
 
@@ -67,7 +79,7 @@ def test_what_was_measured_of_other_words_is_not_this_rules() -> None:
 
 
 def test_judged_verdicts_are_told_apart() -> None:
-    standing = standings([row("a", _F, _P), row("b", _F, _P, judged=True)], {"r1": "w1"})["r1"]
+    standing = standings([row("a", _F, _P), row("b", _F, _P, judged=True)], {"r1": "w1"}, counted=1)["r1"]
 
     assert (standing.tally, standing.structural) == (Tally(2, 0, 0), Tally(1, 0, 0))
 

@@ -136,3 +136,10 @@ def test_an_arm_that_cannot_be_told_charges_nothing() -> None:
         return {0: _P, 3: _F}.get(len(rules), _I)
 
     assert asyncio.run(charged(["a", "b", "c"], attempt)).rule is None
+
+
+def test_a_charge_does_not_stand_against_a_moment_that_went_better() -> None:
+    charged_thrice = _standing(1, 3, convictions=("a", "b", "c"))
+
+    assert finding_of(_rule(), charged_thrice).move is Move.KEEP
+    assert finding_of(_rule(), _standing(0, 3, convictions=("a", "b", "c"))).move is Move.RETIRE

@@ -31,7 +31,7 @@ class AutoOrder(Struct, frozen=True, kw_only=True):
     repository, the share ``holdout`` of lessons that only probes are made of."""
 
     bounds: Bounds
-    repeats: int = 2
+    repeats: int = 3
     least: int = 1
     holdout: float = HOLDOUT
 

@@ -19,7 +19,7 @@ from handrail.app.learning.probed import ProbeReport, RuleAtMoment, Task, rules_
 from handrail.app.machine import Machine
 from handrail.clock import Clock, SystemClock
 from handrail.learning.probes.arms import MAX_ROUNDS, Judging, judged_by
-from handrail.learning.probes.ledger import Arm, ProbeRow
+from handrail.learning.probes.ledger import ProbeRow, is_worse, verdict_rows
 from handrail.learning.probes.pairing import Probe, conviction, probed, words_digest
 from handrail.learning.probes.store import LedgerStore
 from handrail.learning.rules.block import rules_for
@@ -136,7 +136,7 @@ class _Probing:
         at = self._clock.now()
         probe = self._probe(task, point)
         (row,) = await probed(self._model, probe, self._judge, repeats=1, at=at, first=self._next(task, point))
-        if self._is_to_be_charged(row):
+        if self._is_to_be_charged(task.rule, row):
             row = replace(row, convicted=await conviction(self._model, probe, self._judge))
         self.ledger.add((row,))
         self.rows.setdefault((task.rule.id, point.source.moment), []).append(row)
@@ -158,11 +158,13 @@ class _Probing:
         """The number of the next repeat: it goes on where another night stopped."""
         return 1 + max((row.repeat for row in self._of(task.rule, point.source.moment)), default=-1)
 
-    def _is_to_be_charged(self, row: ProbeRow) -> bool:
-        """Whether bisection is worth its price: a regression that no judge told, at a moment nobody was charged for."""
-        if (row.control, row.treatment) != (Arm.PASSED, Arm.FAILED) or row.judged:
+    def _is_to_be_charged(self, rule: Rule, row: ProbeRow) -> bool:
+        """Whether bisection is to be done: with ``row`` the moment counts, went worse, and no judge had to tell."""
+        before = tuple(self._of(rule, row.moment))
+        deciding = verdict_rows((*before, row))
+        if not deciding or verdict_rows(before) or any(one.judged for one in deciding):
             return False
-        return not any(one.convicted is not None for one in self._of(self._book.find(row.rule), row.moment))
+        return is_worse(deciding)
 
     def _of(self, rule: Rule, moment: str) -> Iterator[ProbeRow]:
         words = words_digest(rule)

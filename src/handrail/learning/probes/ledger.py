@@ -20,6 +20,11 @@ from handrail import jsonio
 from handrail.ids import short_hash
 from handrail.learning.statistics import Tally, Trial, by_cluster
 
+COUNTED = 3
+"""How many graded repeats a moment needs before it counts. Its verdict is that of the first so many and never changes:
+a verdict that could turn with every night would sooner or later stand on the wrong side at all moments at once, and no
+test would hold its level."""
+
 
 class Arm(StrEnum):
     """How one arm ended: it did what the person wanted, it did not, or nobody can tell."""
@@ -70,7 +75,8 @@ class ProbeRow(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
 class Standing(Struct, frozen=True, kw_only=True):
     """What was measured of one rule, as it is worded now.
 
-    ``observed`` repeats in all, ``graded`` of them with a verdict in both arms. ``tally`` counts moments, not repeats;
+    ``observed`` repeats in all, ``graded`` of them with a verdict in both arms. ``tally`` counts moments, not repeats,
+    each once it has enough of them; ``begun`` are moments with some graded repeats and not enough yet;
     ``structural`` is the part of it that no model judged. ``convictions`` are the moments at which bisection charged
     the rule. ``calls`` and ``tokens`` are sums over graded repeats, without and with the rule.
     """
@@ -80,6 +86,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     graded: int = 0
     tally: Tally = Tally()
     structural: Tally = Tally()
+    begun: int = 0
     convictions: tuple[str, ...] = ()
     calls: tuple[int, int] = (0, 0)
     tokens: tuple[int, int] = (0, 0)
@@ -87,7 +94,8 @@ class Standing(Struct, frozen=True, kw_only=True):
 
     @property
     def is_measured(self) -> bool:
-        return self.graded > 0
+        """Whether some moment counts."""
+        return bool(self.tally.discordant or self.tally.same)
 
 
 class ReadLedger(Struct, frozen=True):
@@ -97,8 +105,11 @@ class ReadLedger(Struct, frozen=True):
     bad: tuple[int, ...] = ()
 
 
-def standings(rows: Iterable[ProbeRow], words: Mapping[str, str]) -> dict[str, Standing]:
-    """The standing of every rule in ``words``, which maps its id to the digest of what it says now."""
+def standings(rows: Iterable[ProbeRow], words: Mapping[str, str], *, counted: int = COUNTED) -> dict[str, Standing]:
+    """The standing of every rule in ``words``, which maps its id to the digest of what it says now.
+
+    A moment counts by its first ``counted`` graded repeats, and not before it has them.
+    """
     by_rule: dict[str, dict[str, ProbeRow]] = {rule: {} for rule in words}
     convictions: dict[str, set[str]] = defaultdict(set)
     for row in rows:
@@ -106,7 +117,7 @@ def standings(rows: Iterable[ProbeRow], words: Mapping[str, str]) -> dict[str, S
             by_rule[row.rule][row.id] = row
         if row.convicted in by_rule:
             convictions[row.convicted].add(row.moment)
-    return {rule: _standing(rule, found.values(), convictions[rule]) for rule, found in by_rule.items()}
+    return {rule: _standing(rule, found.values(), convictions[rule], counted) for rule, found in by_rule.items()}
 
 
 def parse_rows(data: bytes) -> ReadLedger:
@@ -127,15 +138,31 @@ def render_row(row: ProbeRow) -> bytes:
     return jsonio.encode(msgspec.to_builtins(row)) + b"\n"
 
 
-def _standing(rule: str, found: Iterable[ProbeRow], convictions: Iterable[str]) -> Standing:
+def verdict_rows(rows: Iterable[ProbeRow], counted: int = COUNTED) -> tuple[ProbeRow, ...]:
+    """Of the rows of one rule at one moment those that decide it; none while there are too few."""
+    graded = sorted((row for row in rows if row.is_graded), key=lambda row: (row.repeat, row.id))
+    return tuple(graded[:counted]) if len(graded) >= counted else ()
+
+
+def is_worse(rows: Iterable[ProbeRow]) -> bool:
+    """Whether those rows make it a moment that went worse with the rule."""
+    return _tally(rows).worse > 0
+
+
+def _standing(rule: str, found: Iterable[ProbeRow], convictions: Iterable[str], counted: int) -> Standing:
     rows = sorted(found, key=lambda row: row.id)
     graded = [row for row in rows if row.is_graded]
+    by_moment: dict[str, list[ProbeRow]] = defaultdict(list)
+    for row in graded:
+        by_moment[row.moment].append(row)
+    deciding = [verdict_rows(own, counted) for own in by_moment.values()]
     return Standing(
         rule=rule,
         observed=len(rows),
         graded=len(graded),
-        tally=_tally(graded),
-        structural=_tally([row for row in graded if not row.judged]),
+        tally=_tally(row for own in deciding for row in own),
+        structural=_tally(row for own in deciding if not any(row.judged for row in own) for row in own),
+        begun=sum(not own for own in deciding),
         convictions=tuple(sorted(convictions)),
         calls=(sum(row.calls[0] for row in graded), sum(row.calls[1] for row in graded)),
         tokens=(sum(row.tokens[0] for row in graded), sum(row.tokens[1] for row in graded)),

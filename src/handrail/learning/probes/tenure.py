@@ -18,7 +18,9 @@ from handrail.learning.statistics import Interval, evidence_that_better, evidenc
 
 class Policy(Struct, frozen=True, kw_only=True, gc=False):
     """``credit`` and ``harm`` are levels of the tests, ``leash`` that of harm for a rule on trial without a
-    measurement. ``convictions`` and ``leash_convictions`` are how many moments bisection must charge a rule with.
+    measurement. ``convictions`` and ``leash_convictions`` are how many moments bisection must charge a rule with, while
+    it went better with the rule at none: a useless rule is charged by chance at one such moment in five at most, for it
+    takes a moment that went worse and two more arms that agree, so at three of them in less than one case in a hundred.
     ``min_work`` is the least share of calls, and ``max_tokens`` the largest multiple of tokens, that a rule may cost.
     """
 
@@ -84,7 +86,7 @@ def _judged(rule: Rule, standing: Standing, limits: Policy, better: float, worse
     charged = min(limits.leash_convictions, limits.convictions) if is_leashed else limits.convictions
     if worse >= 1 / level:
         return Move.RETIRE, "regressed", f"it harms: {counted}"
-    if len(standing.convictions) >= charged:
+    if len(standing.convictions) >= charged and not tally.better:
         return Move.RETIRE, "regressed", f"charged with what went wrong at {len(standing.convictions)} moments"
     if not standing.is_measured:
         return Move.KEEP, "not_measured", _unmeasured(standing)
@@ -99,7 +101,9 @@ def _judged(rule: Rule, standing: Standing, limits: Policy, better: float, worse
 def _unmeasured(standing: Standing) -> str:
     if not standing.observed:
         return "never probed"
-    return f"probed {standing.observed} times, and no pair of arms could be graded"
+    if not standing.graded:
+        return f"probed {standing.observed} times, and no pair of arms could be graded"
+    return f"{standing.begun} moments were gone through too few times to count"
 
 
 def _cost(standing: Standing, limits: Policy) -> str | None:
