@@ -7,10 +7,12 @@ from datetime import datetime
 
 from handrail.journal.board import JournalWithBoard
 from handrail.journal.effects import WaitUntil
-from handrail.journal.events import RunStarted
-from handrail.journal.fold import fold
+from handrail.journal.events import DriverTookOver, Event, RunStarted
+from handrail.journal.fold import apply, fold
 from handrail.journal.port import Journal
 from handrail.journal.rounds import next_effects
+from handrail.journal.state import State
+from handrail.journal.vocabulary import DRIVER
 from handrail.runs.journals.board_tables import Left
 
 
@@ -32,10 +34,16 @@ async def is_due(journal: Journal, root: str, tree: Sequence[Left], now: datetim
     if not starts or starts[-1].order is None:
         return False
     state = fold(events)
-    is_at_work = state.run is not None and any(
-        not isinstance(effect, WaitUntil) or effect.overdue or effect.remind for effect in next_effects(state, now)
-    )
-    return is_at_work or await has_unread(journal, tree)
+    return _is_at_work(state, now) or await has_unread(journal, tree)
+
+
+def _is_at_work(state: State, now: datetime) -> bool:
+    """Whether the open run of ``state`` would do anything but wait, if somebody took it over now."""
+    if state.run is None:
+        return False
+    took = Event(seq=state.seq + 1, by=DRIVER, body=DriverTookOver(state.epoch + 1))
+    effects = next_effects(apply(state, took), now)
+    return any(not isinstance(effect, WaitUntil) or effect.overdue or effect.remind for effect in effects)
 
 
 async def has_unread(journal: Journal, tree: Iterable[Left]) -> bool:
