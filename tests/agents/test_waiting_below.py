@@ -72,6 +72,7 @@ def test_a_run_leaves_memory_while_the_agent_below_it_waits_and_goes_on_when_tha
 
     parked, ended, world, spawned = go(story())
     assert parked.end_reason is EndReason.WAITING
+    assert [(ask.prompt, ask.origin) for ask in parked.waits_for] == [("Run change?", ("helper",))]
     assert (ended.end_reason, ended.output) == (EndReason.ANSWERED, "done")
     assert world.changes == ["shelf"]
     assert spawned == 1

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail import ids
 from handrail.agents.adjusting import checked
@@ -21,6 +22,7 @@ from handrail.agents.opening import HOST, Opening, Started, opened
 from handrail.agents.options import OnError, RunOptions
 from handrail.agents.output import Output
 from handrail.agents.pool import Pool
+from handrail.agents.rejoining import asks_below
 from handrail.agents.result import RunFailed, RunResult, Session, result_of
 from handrail.agents.run import Feed, Run
 from handrail.agents.spawning import Spawner
@@ -143,7 +145,9 @@ class _Launched:
                     self.handle.last_result = self._result(driver)
             self._is_parked = driver.is_parked
             if self._is_parked:
-                self.handle.last_result = self._result(driver)
+                below = await asks_below(self._writer.journal, self._writer.state.children)
+                parked = self._result(driver)
+                self.handle.last_result = replace(parked, waits_for=(*parked.waits_for, *below))
             if self._is_parked or self._writer.state.run is None:
                 return driver
 

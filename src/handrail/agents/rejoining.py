@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from handrail.agents.opening import Prompt, Resume
@@ -10,6 +12,7 @@ from handrail.agents.writer import Writer
 from handrail.clock import Clock
 from handrail.journal import events as ev
 from handrail.journal.fold import fold
+from handrail.journal.port import Journal
 from handrail.journal.state import Spent
 from handrail.journal.vocabulary import Actor, ActorKind, EndReason
 
@@ -111,3 +114,13 @@ async def result_of_ended(child: Session, spent: Spent, clock: Clock) -> RunResu
     if result.end_reason is EndReason.FAILED:
         raise RunFailed(result)
     return result
+
+
+async def asks_below(journal: Journal, children: Iterable[str]) -> tuple[ev.AskOpened, ...]:
+    """The open questions of ``children`` and of whoever is below them, in the order of the agents."""
+    found: list[ev.AskOpened] = []
+    for child in children:
+        state = fold(await journal.read(child))
+        found += state.asks
+        found += await asks_below(journal, state.children)
+    return tuple(found)

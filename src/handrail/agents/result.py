@@ -33,7 +33,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     ``usage`` is of this run's own responses; ``tokens`` (input and output) and ``cost`` (US dollars; None when a
     response had no known price) are all that counted against its bounds, so those of agents below it and of summaries
     too. ``requests`` counts retries. ``question`` is what a waiting run asks. ``waits_for`` are the open questions of
-    a run that was parked (``is_left``): it is still open, and goes on by being resumed.
+    a run that was left (``is_left``), and of the agents below it: it is still open, and goes on by being resumed.
     """
 
     output: Any

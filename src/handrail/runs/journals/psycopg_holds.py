@@ -23,25 +23,30 @@ _IS_HELD = f"""SELECT EXISTS (
 
 
 class Holds:
-    """The locks of one process. A server that went away in between has forgotten them; epochs still guard the runs."""
+    """The locks of one process. A server that went away forgets them; they are taken again as soon as it is asked."""
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._lock = threading.Lock()
         self._connection: Connection | None = None
+        self._held: list[tuple[str, str]] = []
 
     @contextlib.contextmanager
     def holding(self, name: str, *, is_shared: bool = False) -> Iterator[None]:
         """Hold ``name`` as long as the block lasts; ``HeldElsewhere`` where another does, and not both share it."""
         kind = "_shared" if is_shared else ""
-        if not self._asked(f"pg_try_advisory_lock{kind}", name):
+        taking = (f"pg_try_advisory_lock{kind}", name)
+        if not self._asked(*taking):
             raise HeldElsewhere(f"another process is at {name}")
+        self._held.append(taking)
         try:
             yield
         finally:
-            with contextlib.suppress(StoreError):
-                # With the connection the lock is gone too.
-                self._asked(f"pg_advisory_unlock{kind}", name)
+            if taking in self._held:
+                self._held.remove(taking)
+                with contextlib.suppress(StoreError):
+                    # With the connection the lock is gone too.
+                    self._asked(f"pg_advisory_unlock{kind}", name)
 
     def is_held(self, name: str) -> bool:
         """Whether somebody else holds ``name``, shared or not."""
@@ -50,6 +55,7 @@ class Holds:
     def close(self) -> None:
         """Let go of everything."""
         with self._lock:
+            self._held.clear()
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
@@ -60,10 +66,27 @@ class Holds:
     def _told(self, sql: str, name: str) -> bool:
         with self._lock:
             try:
-                if self._connection is None or self._connection.closed:
-                    self._connection = self._connect()
-                    self._connection.autocommit = True
-                row = self._connection.execute(sql.encode(), (name,)).fetchone()
+                return self._row(sql, name)
+            except psycopg.OperationalError:
+                # The server went away in between, with all that was held.
+                self._connection = None
             except psycopg.Error as problem:
-                raise StoreError(f"nobody can say who is at {name}: {' '.join(str(problem).split())}") from problem
+                raise _unknown(name, problem) from problem
+            try:
+                return self._row(sql, name)
+            except psycopg.Error as problem:
+                raise _unknown(name, problem) from problem
+
+    def _row(self, sql: str, name: str) -> bool:
+        if self._connection is None or self._connection.closed:
+            self._connection = self._connect()
+            self._connection.autocommit = True
+            for function, held in self._held:
+                # Somebody may have come first meanwhile; then both are at it, and epochs tell them apart.
+                self._connection.execute(f"SELECT {function}({_KEY})".encode(), (held,))
+        row = self._connection.execute(sql.encode(), (name,)).fetchone()
         return row is not None and bool(row[0])
+
+
+def _unknown(name: str, problem: psycopg.Error) -> StoreError:
+    return StoreError(f"nobody can say who is at {name}: {' '.join(str(problem).split())}")
