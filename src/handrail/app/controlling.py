@@ -23,7 +23,7 @@ from handrail.app.machine import SCHEMA_VERSION, Machine
 from handrail.app.ordering import read_order
 from handrail.app.standing import Driven, driven_by
 from handrail.errors import JournalError
-from handrail.journal.board import Board, RunRow
+from handrail.journal.board import JournalWithBoard, RunRow
 from handrail.journal.events import PauseRequested, ResumeRequested
 from handrail.journal.fold import fold
 from handrail.journal.vocabulary import Actor
@@ -78,14 +78,15 @@ def send(
             if row.status == "ended":
                 raise RunOver(f"the run of session {row.session} is over", hint=_hint(wish, row.session))
             driven = driven_by(machine, environment, row.root, database, journal)
-            return await _sent(Session(row.session, journal), row, driven, wish, words, by or this_person(), folder)
+            return await _sent(journal, row, driven, wish, words, by or this_person(), folder)
 
     return asyncio.run(story())
 
 
 async def _sent(
-    session: Session, row: RunRow, driven: Driven, wish: Wish, words: str | None, by: Actor, folder: Path
+    journal: JournalWithBoard, row: RunRow, driven: Driven, wish: Wish, words: str | None, by: Actor, folder: Path
 ) -> Sent:
+    session = Session(row.session, journal)
     is_needless = wish == "resume" and not await _is_paused(session)
     run = fold(await session.journal.read(session.id)).run
     order = None if run is None else read_order(run.started.order)
@@ -96,7 +97,7 @@ async def _sent(
         sent=sent,
         status=row.status,
         driven=driven,
-        is_done=wish == "cancel" and driven == "nobody" and await _is_ended_here(session, row, words, by, folder),
+        is_done=wish == "cancel" and driven == "nobody" and await _is_ended_here(journal, row, words, by, folder),
         is_detached=order is not None and order.is_detached,
     )
 
@@ -126,16 +127,14 @@ async def _post(session: Session, wish: Wish, words: str | None, by: Actor) -> s
     return await post(words)
 
 
-async def _is_ended_here(session: Session, row: RunRow, words: str | None, by: Actor, folder: Path) -> bool:
+async def _is_ended_here(journal: JournalWithBoard, row: RunRow, words: str | None, by: Actor, folder: Path) -> bool:
     """End a run that nobody drives, and those below it; False where somebody took it up meanwhile, who ends it then."""
-    board: Board = session.journal  # type: ignore[assignment]
     try:
-        async with driving(folder, session.id):
+        async with driving(folder, row.session):
             for child in row.children:
-                below = Session(child, session.journal)
-                await RemoteRun(below, by).cancel(words)
-                await _is_ended_here(below, await board.run(child), words, by, folder)
-            return await cancel_left(session)
+                await RemoteRun(Session(child, journal), by).cancel(words)
+                await _is_ended_here(journal, await journal.run(child), words, by, folder)
+            return await cancel_left(Session(row.session, journal))
     except RunDriven:
         return False
 

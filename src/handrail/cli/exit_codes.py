@@ -26,10 +26,10 @@ class ExitCode(IntEnum):
 MEANINGS = {
     ExitCode.OK: "done",
     ExitCode.ERROR: "an error: nothing was done, or a run failed",
-    ExitCode.USAGE: "the command line was wrong",
+    ExitCode.USAGE: "the command line was wrong, or an answer does not fit its question",
     ExitCode.PROBLEMS: "done, but a session is damaged (what cannot be read was left out) or a blueprint has problems",
     ExitCode.UNREADABLE: "a file, a store or a session could not be read or written",
-    ExitCode.NOT_FOUND: "no session answers to that reference, or several do",
+    ExitCode.NOT_FOUND: "no session, run or question answers to that reference, or several do",
     ExitCode.UNFINISHED: "a run ended without an answer: it was stopped, spent a bound, was cut off or refused",
     ExitCode.WAITING: "a run waits for an answer",
     ExitCode.DIVERGED: "a replay went another way than the recording",

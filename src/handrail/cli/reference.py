@@ -17,8 +17,8 @@ _HEAD = """\
 Made from the commands by `python -m handrail.cli.reference > docs/cli.md`; a test holds it to them.
 
 Data goes to standard output and everything else to standard error. No command prompts without a terminal, writes to
-another harness's own files, or reaches a network; but for those that are given a model to ask (`run`, which runs tools
-too, `reflect`, `learn`).
+another harness's own files, or reaches a network; but for those that are given a model to ask (`run` and what carries
+runs on: `resume`, `answer`, `serve`, `worker`, which run tools too; `reflect`, `learn`).
 """
 
 _SESSIONS = """\
