@@ -112,7 +112,6 @@ def sync(
     One at a time on one machine. With ``shown`` nothing is written unless it is what was shown (``StoreError``).
     Raises ``StoreError`` where a file cannot be written, or was changed meanwhile; those before it stand.
     """
-    files.make_private_folder(memory.folder)
     with files.lock(memory.folder / "sync.lock"):
         desk = _Desk(memory, order, (clock or SystemClock()).now())
         if shown is not None and shown.files != desk.report(is_applied=False).files:

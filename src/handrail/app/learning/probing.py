@@ -83,7 +83,6 @@ def probe(
     clock = clock or SystemClock()
     book = memory.rules.load().book if book is None else book
     tasks = tuple(_tasks(machine, memory, book, order))
-    files.make_private_folder(memory.folder)
     with files.lock(memory.folder / "probe.lock", waits=False):
         purse = Purse(order.bounds)
         metered = Metered(model, purse)

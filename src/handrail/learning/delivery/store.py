@@ -29,7 +29,6 @@ class DeliveryStore:
         added = b"".join(map(render_delivered, rows))
         if not added:
             return
-        files.make_private_folder(self.folder)
         with files.lock(self.folder / "delivered.lock"):
             before = files.read_bytes(self.file) if files.look_at(self.file) is not None else b""
             whole = before if not before or before.endswith(b"\n") else before + b"\n"

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handrail.learning.asking import AnswerTool, Asked, answer_of, schema_of
+from handrail.learning.asking import AnswerTool, Asked, answer_of, schema_of, section
 from handrail.learning.probes.branching import Branch, RecordedCall, is_sendable
 from handrail.learning.probes.ledger import Arm
 from handrail.learning.probes.verdicts import Performed, answered_from, told
@@ -18,7 +18,6 @@ from handrail.models.port import Model, ModelRequest, OfferedTool, reply_to
 from handrail.transcripts.calls import render_call
 from handrail.transcripts.context import seen_of
 from handrail.transcripts.model import Json, Message, Text, ToolResult, ToolUse
-from handrail.transcripts.redact import redact
 
 MAX_ROUNDS = 6
 """How many responses an arm has to show what it does; the decision that is probed is the next one or close to it."""
@@ -85,8 +84,7 @@ def judged_by(model: Model, run: str) -> Judging:
     async def judge(words: str, performed: Performed) -> Ruling | None:
         done = "\n".join(f"{call.name} {call.input}" for call in performed.calls) or "(no calls)"
         prompt = "\n\n".join(
-            f"<{name}>\n{redact(text).text.replace('</', '< /')}\n</{name}>"
-            for name, text in (("words", words), ("calls", done), ("answer", performed.answer))
+            section(name, text) for name, text in (("words", words), ("calls", done), ("answer", performed.answer))
         )
         asked = Asked(instructions=_JUDGE, prompt=prompt, tool=tool)
         return (await answer_of(model, asked, Ruling, run=run))[0]

@@ -32,7 +32,6 @@ class LedgerStore:
         added = b"".join(map(render_row, rows))
         if not added:
             return
-        files.make_private_folder(self.folder)
         with files.lock(self.folder / "probes.lock"):
             before = files.read_bytes(self.file) if files.look_at(self.file) is not None else b""
             whole = before if not before or before.endswith(b"\n") else before + b"\n"

@@ -16,6 +16,7 @@ from msgspec import Struct
 from handrail import files, jsonio
 from handrail.errors import StoreError
 from handrail.ids import check_id
+from handrail.learning.naming import one_named
 from handrail.learning.proposals.model import NoSuchProposal, Proposal, Status
 
 FOLDER = "proposals"
@@ -40,14 +41,7 @@ class Shelf(Struct, frozen=True):
 
     def find(self, prefix: str) -> Proposal:
         """The proposal whose id begins with ``prefix``; ``NoSuchProposal`` for none, several, or an empty prefix."""
-        wanted = prefix.strip().lower()
-        found = [one for one in self.proposals if wanted and one.id.startswith(wanted)]
-        exact = [one for one in found if one.id == wanted]
-        if len(exact or found) == 1:
-            return (exact or found)[0]
-        if found:
-            raise NoSuchProposal(f"{prefix!r} begins several ids: {', '.join(one.id for one in found[:5])}")
-        raise NoSuchProposal(f"no proposal has the id {prefix!r}", hint="handrail proposals lists them")
+        return one_named(self.proposals, prefix, "proposal", NoSuchProposal, "handrail proposals lists them")
 
     def pending(self, topic: str | None = None, kind: str | None = None) -> tuple[Proposal, ...]:
         """Those that wait for the owner; of one topic and kind where they are given."""

@@ -19,6 +19,7 @@ from handrail import jsonio
 from handrail.errors import HandrailError
 from handrail.ids import short_hash
 from handrail.learning.moment import Intervention, Trigger
+from handrail.learning.naming import one_named
 from handrail.learning.provenance import EvidenceKind, Origin
 from handrail.learning.rules.model import Instant, Source
 from handrail.learning.rules.scope import Place
@@ -163,14 +164,7 @@ class Journalled(Struct, frozen=True):
 
     def find(self, prefix: str) -> Lesson:
         """The lesson whose id begins with ``prefix``; ``NoSuchLesson`` for none, several, or an empty prefix."""
-        wanted = prefix.strip().lower()
-        found = [lesson for lesson in self.lessons() if wanted and lesson.id.startswith(wanted)]
-        exact = [lesson for lesson in found if lesson.id == wanted]
-        if len(exact or found) == 1:
-            return (exact or found)[0]
-        if found:
-            raise NoSuchLesson(f"{prefix!r} begins several ids: {', '.join(one.id for one in found[:5])}")
-        raise NoSuchLesson(f"no lesson has the id {prefix!r}", hint="handrail lessons lists them")
+        return one_named(self.lessons(), prefix, "lesson", NoSuchLesson, "handrail lessons lists them")
 
 
 def key_of(harness: str, moment: Intervention) -> MomentKey:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handrail.errors import HandrailError
+from handrail.learning.naming import one_named
 from handrail.transcripts.model import Json
 
 
@@ -144,16 +145,7 @@ class RuleBook(Struct, frozen=True):
 
     def find(self, prefix: str) -> Rule:
         """The rule whose id begins with ``prefix``; ``NoSuchRule`` for none, several, or an empty prefix."""
-        wanted = prefix.strip().lower()
-        exact = self.get(wanted)
-        if exact is not None:
-            return exact
-        found = [rule for rule in self.rules if rule.id.startswith(wanted)] if wanted else []
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise NoSuchRule(f"{prefix!r} begins several ids: {', '.join(rule.id for rule in found[:5])}")
-        raise NoSuchRule(f"no rule has the id {prefix!r}", hint="handrail rules lists them")
+        return one_named(self.rules, prefix, "rule", NoSuchRule, "handrail rules lists them")
 
     def with_rule(self, rule: Rule) -> RuleBook:
         """The book with ``rule`` in the place of the one of its id, or at the end."""
