@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types layers tests drill bench clean
+.PHONY: demo test lint types layers tests drill loop-drill bench clean
 .DEFAULT_GOAL := demo
 
 # `demo` needs the product only; `test` needs the development tools too.
@@ -37,6 +37,9 @@ tests: $(VENV)/.developer
 
 drill: $(VENV)/.developer
 	@$(BIN)/python -m handrail.testing.drill
+
+loop-drill: $(VENV)/.developer
+	@$(BIN)/python -m handrail.testing.learning_drill
 
 bench: $(VENV)/.developer
 	$(BIN)/python -m benchmarks

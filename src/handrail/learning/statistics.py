@@ -147,6 +147,26 @@ def power_of_sign_test(share: float, pairs: int, alpha: float = 0.05) -> float:
     )
 
 
+def chance_of_crediting(share: float, pairs: int, alpha: float = 0.05) -> float:
+    """How likely the always-valid test says "better" at some look at the first ``pairs`` discordant pairs, of which
+    ``share`` go better in the long run, when it is looked at after each. At one half this is its type I error."""
+    _check_level(1 - alpha)
+    reached = 0.0
+    standing = {0: 1.0}
+    for count in range(1, pairs + 1):
+        ahead: dict[int, float] = defaultdict(float)
+        for wins, chance in standing.items():
+            ahead[wins + 1] += chance * share
+            ahead[wins] += chance * (1 - share)
+        standing = {}
+        for wins, chance in ahead.items():
+            if evidence_that_better(Tally(wins, count - wins)) >= 1 / alpha:
+                reached += chance
+            else:
+                standing[wins] = chance
+    return reached
+
+
 def is_held_out(key: str, share: float, salt: str = "") -> bool:
     """Whether ``key`` belongs to the part that is kept back: by its hash, so membership never drifts with the rest."""
     if not 0 <= share <= 1:
