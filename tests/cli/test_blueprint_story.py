@@ -135,10 +135,11 @@ def test_a_person_at_the_terminal_is_asked_in_place_revises_edits_and_approves(
     assert found["summary"]["by_trigger"] == {"revision": 2}
 
 
-def test_leaving_at_a_question_leaves_the_run_open(home: dict[str, str], work: Path) -> None:
+@pytest.mark.parametrize("keys", ["\x04", "\x03", "/leave\r"], ids=["Ctrl-D", "Ctrl-C", "leave"])
+def test_leaving_at_a_question_leaves_the_run_open(home: dict[str, str], work: Path, keys: str) -> None:
     with Terminal(home, work, *_begin(work, SCRIPT)) as terminal:
-        terminal.sees("4 abort")
-        terminal.press("\x04")
+        terminal.sees("/edit opens")
+        terminal.press(keys)
         assert terminal.ends() == 7
     (ask,) = handrail(home, "asks", "--json").value["asks"]
     assert ask["status"] == "open"

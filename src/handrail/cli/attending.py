@@ -190,8 +190,14 @@ class Attendant:
                 _settle(asked, NobodyThere("nobody is at the keyboard any more"))
 
     def interrupt(self) -> None:
-        """Ctrl-C: stop what is being done, which ends the run; once more: end it whatever it does."""
+        """Ctrl-C: stop what is being done, which ends the run; once more: end it whatever it does.
+
+        At a durable question nothing is being done: the run is left, and stays open.
+        """
         if self.run is None or (self.door is not None and self.door.is_editing):
+            return
+        if self._asked and isinstance(self._asked[0].subject, AskOpened) and not self.was_interrupted:
+            self.run.park()
             return
         if self.was_interrupted:
             self.run.cancel("Ctrl-C")
