@@ -231,6 +231,16 @@ def test_a_rule_that_helps_is_seen_to_help_and_one_that_does_not_is_not() -> Non
     assert all(row.approximate and not row.judged for row in rows)
 
 
+def test_a_row_tells_what_each_arm_did_and_not_at_any_length() -> None:
+    long = _reads("z" * 5_000)
+    rows = asyncio.run(probed(_obedient("Read b.md only.", _reads("b.md"), long), _probe(), None, repeats=1, at=AT))
+
+    without, with_rule = rows[0].traces
+    assert with_rule.startswith('Read {"file_path":"b.md"}')
+    assert without.startswith('Read {"file_path":"zzz')
+    assert len(without) < 1_001
+
+
 def test_a_repeat_goes_on_where_the_last_night_stopped() -> None:
     model = _obedient("x", _reads("b.md"), _reads("b.md"))
     tonight = asyncio.run(probed(model, _probe(), None, repeats=2, at=AT))

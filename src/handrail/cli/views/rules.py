@@ -92,7 +92,7 @@ def render_rule(found: RuleView, surface: Surface) -> Iterator[str]:
 
 
 def render_rows(rows: Sequence[ProbeRow], surface: Surface) -> Iterator[str]:
-    """What became of each measurement: without the rule, and with it."""
+    """What became of each measurement, and what each arm did: without the rule, and with it."""
     for row in rows:
         notes = [note for note, holds in (("judged", row.judged), ("approximate", row.approximate)) if holds]
         flags = f" ({', '.join(notes)})" if notes else ""
@@ -100,6 +100,9 @@ def render_rows(rows: Sequence[ProbeRow], surface: Surface) -> Iterator[str]:
         yield surface.style(f"  probe at {row.moment}, repeat {row.repeat}{flags}: {arms}", bold=True)
         if row.reason:
             yield f"    {one_line(row.reason)}"
+        for label, trace in zip(("without", "with"), row.traces, strict=True):
+            if trace:
+                yield f"    {label:<7} {one_line(trace)}"
 
 
 def render_lint(found: LintReport, surface: Surface) -> Iterator[str]:

@@ -41,7 +41,7 @@ class ProbeRow(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     of all learned rules in the arm with it. ``convicted`` is the rule that bisection charged a regression to.
     ``judged`` marks a verdict that a model gave, ``approximate`` one of a session whose prompt or tools had to be
     stood in for, ``held_out`` one whose moment the rule was not made from. ``calls`` counts those of each arm but the
-    ones that the person stepped in on.
+    ones that the person stepped in on. ``traces`` say what each arm did, without the rule and with it.
     """
 
     moment: str
@@ -61,6 +61,7 @@ class ProbeRow(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     calls: tuple[int, int] = (0, 0)
     tokens: tuple[int, int] = (0, 0)
     at: datetime | None = None
+    traces: tuple[str, str] = ("", "")
 
     @property
     def id(self) -> str:

@@ -8,14 +8,19 @@ from hashlib import sha256
 
 from msgspec import Struct
 
+from handrail import jsonio
 from handrail.learning.probes.arms import ArmEnd, Judging, Setting, gone_through
 from handrail.learning.probes.bisection import charged
 from handrail.learning.probes.branching import Branch
 from handrail.learning.probes.ledger import Arm, ProbeRow
-from handrail.learning.probes.verdicts import work_of
+from handrail.learning.probes.verdicts import Performed, work_of
 from handrail.learning.rules.block import Budget, block_of
 from handrail.learning.rules.model import Rule
 from handrail.models.port import Model
+
+_STEP_CHARS = 200
+_TRACE_CHARS = 1_000
+"""How much of what an arm did is kept with its measurement, in characters: enough to see where the arms part."""
 
 
 class Probe(Struct, frozen=True, kw_only=True):
@@ -93,4 +98,12 @@ def _row(model: Model, probe: Probe, repeat: int, control: ArmEnd, treatment: Ar
         calls=(work_of(probe.branch, without), work_of(probe.branch, with_rule)),
         tokens=(without.tokens, with_rule.tokens),
         at=at,
+        traces=(_trace(without), _trace(with_rule)),
     )
+
+
+def _trace(performed: Performed) -> str:
+    """What an arm did, for a person to read: its calls in order, then what it said; cut where it is long."""
+    steps = [f"{call.name} {jsonio.encode(call.input).decode()}" for call in performed.calls]
+    told = (step[:_STEP_CHARS] for step in (*steps, " ".join(performed.answer.split())) if step)
+    return " → ".join(told)[:_TRACE_CHARS]
