@@ -130,6 +130,8 @@ def test_the_first_answer_counts_and_the_second_is_told_whose_it_was(handrail: H
     assert handrail("answer", ask, "red")[0] == 0
     code, _, err = handrail("answer", ask, "blue", "--comment", "the sea")
     assert (code, "the question was closed already, by" in err) == (1, True)
+    assert handrail("answer", ask, "--edit", EDITOR="/nonexistent")[0] == 1
+    assert handrail("answer", ask, "red")[0] == 0
 
 
 def test_a_question_that_is_not_there_is_not_found(handrail: Handrail, session: str) -> None:

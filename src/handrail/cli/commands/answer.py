@@ -58,6 +58,7 @@ def COMMAND(
     from handrail.cli.answering import Given, forget_draft, reply_of
     from handrail.cli.sending import GoingOn, go_on
     from handrail.cli.views.asks import render_answered
+    from handrail.runs.asks.replies import Reply
 
     if sum((bool(answer), is_skipped, is_declined, is_withdrawn)) > 1 or (edits and file):
         raise click.UsageError("several answers were given: give one")
@@ -67,7 +68,9 @@ def COMMAND(
         done = app.decline(machine, environment, found.ask, comment, is_withdrawn=is_withdrawn, database=database)
     else:
         given = Given(answer=answer, comment=comment, edits=edits, file=file, is_skipped=is_skipped)
-        reply = reply_of(given, found.opened, surface)
+        # Nobody types an answer to a question that has one: it is said at once whose that is.
+        is_too_late = found.status != "open" and (edits or (answer is None and file is None))
+        reply = Reply() if is_too_late else reply_of(given, found.opened, surface)
         done = app.answer(machine, environment, found.ask, reply, alike=alike, database=database)
     if done.status == "closed":
         forget_draft(found.opened, surface)

@@ -7,7 +7,7 @@ from functools import partial
 
 from handrail.app import Detached, Driven, Forked, RunList, Sent, StandingRun
 from handrail.cli.cells import one_line
-from handrail.cli.formats import ago
+from handrail.cli.formats import ago, count
 from handrail.cli.surface import Surface
 from handrail.cli.table import Column, render_table
 from handrail.clock import SystemClock
@@ -111,4 +111,6 @@ def render_forked(made: Forked, surface: Surface) -> list[str]:
 def finish_forked(made: Forked, surface: Surface) -> None:
     """Say how it is gone on with."""
     if not surface.as_json:
-        surface.note(f"it holds {made.messages} messages; `handrail run TASK --session {made.session}` goes on")
+        surface.note(
+            f"it holds {count(made.messages, 'message')}; `handrail run TASK --session {made.session}` goes on"
+        )
