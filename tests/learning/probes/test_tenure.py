@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from functools import cache
 
 import pytest
 
@@ -91,6 +92,11 @@ def test_useless_rules_are_convicted_and_credited_no_more_often_than_the_levels_
     assert Move.CREDIT in moves and Move.RETIRE in moves
 
 
+@cache
+def _move(better: int, worse: int) -> Move:
+    return finding_of(_rule(), _standing(better, worse)).move
+
+
 def _watched(chance: random.Random) -> Move:
     better = worse = 0
     for _ in range(100):
@@ -98,7 +104,7 @@ def _watched(chance: random.Random) -> Move:
             better += 1
         else:
             worse += 1
-        move = finding_of(_rule(), _standing(better, worse)).move
+        move = _move(better, worse)
         if move is not Move.KEEP:
             return move
     return Move.KEEP
