@@ -16,7 +16,9 @@ from handrail.cli.surface import Surface
 def COMMAND(surface: Surface, sample: bool) -> None:
     """Show what Handrail does.
 
-    On your own sessions, or on a bundled sample of made-up ones where there are none.
+    The moments in which you stepped in, on your own sessions, or on a bundled sample of made-up ones where there are
+    none; then the loop, played in a folder that is gone afterwards: a correction in one run, the rule that comes of it,
+    a paired probe, a second run without the correction. No model is asked and nothing is sent.
     """
     from handrail.cli.views.demo import render_demo
     from handrail.cli.views.notes import finish_unread
