@@ -1,165 +1,138 @@
-"""The queue of runs on a real PostgreSQL: one job a run, one worker a job, and none lost with its worker."""
+"""The queue of runs: what is to be carried on is at once, and who waits for a lock is woken when it is let go of."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 import pytest
 
-from handrail.errors import StoreError
-
 pytest.importorskip("procrastinate")
 
-from handrail.runs.worker.queue import SCHEMA, Pace, Queue, pace_for
+from handrail.runs.worker.queue import QUEUE, Pace, Queue
 
-QUICK = Pace(beat_s=60.0, stalled_s=0.0, reap_s=60.0, poll_s=0.05)
-"""Whoever is at work counts as gone at once, but nobody looks for that unless it is asked to."""
+PATIENCE_S = 60.0
+"""Far longer than anything here takes; what hangs fails."""
 
-
-def go(story: Coroutine[Any, Any, Any]) -> Any:
-    async def bounded() -> Any:
-        async with asyncio.timeout(60):
-            return await story
-
-    return asyncio.run(bounded())
+NEVER_S = 600.0
+"""A pace at which nothing is met by looking within a test."""
 
 
-class Carried:
-    """Carries runs by noting them; ``gate`` holds each until it is opened, and the first ``again`` come once more."""
-
-    def __init__(self, again: int = 0) -> None:
-        self.seen: list[str] = []
-        self.at_once = self.most_at_once = 0
-        self.begun, self.gate = asyncio.Event(), asyncio.Event()
-        self._again = again
-
-    async def __call__(self, session: str) -> bool:
-        self.seen.append(session)
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
-        self.begun.set()
-        await self.gate.wait()
-        self.at_once -= 1
-        self._again -= 1
-        return self._again >= 0
+@asynccontextmanager
+async def working(queue: Queue) -> AsyncIterator[None]:
+    """``queue`` at work as long as the block lasts."""
+    is_over = asyncio.Event()
+    async with queue.opened(), asyncio.timeout(PATIENCE_S):
+        work = asyncio.create_task(queue.work(is_over))
+        try:
+            yield
+        finally:
+            is_over.set()
+            await work
 
 
-async def until_idle(queue: Queue) -> None:
-    while await queue.busy():
-        await asyncio.sleep(0.01)
+def test_a_run_that_has_more_to_do_is_carried_on_without_waiting_to_be_looked_for(postgres_url: str) -> None:
+    async def story() -> int:
+        times, is_done = 0, asyncio.Event()
+
+        async def carry(session: str) -> bool:
+            nonlocal times
+            times += 1
+            if times == 3:
+                is_done.set()
+            return times < 3
+
+        queue = Queue(postgres_url, carry, pace=Pace(poll_s=NEVER_S))
+        async with working(queue):
+            await queue.put("one")
+            await is_done.wait()
+        return times
+
+    assert asyncio.run(story()) == 3
 
 
-async def worked(queue: Queue, until: Any) -> None:
-    """Work on ``queue`` until ``until`` has come true."""
-    over = asyncio.Event()
-    working = asyncio.ensure_future(queue.work(over))
-    await until
-    over.set()
-    await working
+def test_a_run_that_has_more_to_do_when_its_worker_ends_is_left_in_the_queue_for_another(postgres_url: str) -> None:
+    async def story() -> tuple[int, frozenset[str]]:
+        times, is_over = 0, asyncio.Event()
+
+        async def carry(session: str) -> bool:
+            nonlocal times
+            times += 1
+            is_over.set()
+            return True
+
+        queue = Queue(postgres_url, carry, pace=Pace(poll_s=NEVER_S))
+        async with queue.opened(), asyncio.timeout(PATIENCE_S):
+            await queue.put("one")
+            await queue.work(is_over)
+            return times, await queue.busy()
+
+    assert asyncio.run(story()) == (1, frozenset({"one"}))
 
 
-def test_a_run_stands_in_the_queue_once_however_often_it_is_put_there(postgres_url: str) -> None:
-    async def story() -> tuple[list[bool], frozenset[str], list[str]]:
-        carried = Carried()
-        carried.gate.set()
-        async with Queue(postgres_url, carried, pace=QUICK).opened() as queue:
-            put = [await queue.put(name) for name in ("a", "a", "b")]
-            busy = await queue.busy()
-            await worked(queue, until_idle(queue))
-        return put, busy, carried.seen
+def test_workers_are_woken_when_a_job_lets_go_of_a_lock_that_another_waits_for(postgres_url: str) -> None:
+    async def story() -> list[int]:
+        begun, may_end, is_done, order = asyncio.Event(), asyncio.Event(), asyncio.Event(), list[str]()
 
-    put, busy, seen = go(story())
-    assert put == [True, False, True]
-    assert busy == {"a", "b"}
-    assert sorted(seen) == ["a", "b"]
+        async def carry(session: str) -> bool:
+            order.append(session)
+            if len(order) == 1:
+                begun.set()
+                await may_end.wait()
+            else:
+                is_done.set()
+            return False
 
+        queue = Queue(postgres_url, carry, pace=Pace(poll_s=0.05))
+        async with working(queue), heard(postgres_url) as told:
+            await queue.put("one")
+            await begun.wait()
+            await queue.put("one")
+            may_end.set()
+            await is_done.wait()
+            return await told(3)
 
-def test_what_comes_while_a_run_is_carried_waits_until_that_is_done(postgres_url: str) -> None:
-    async def story() -> tuple[bool, list[str], int]:
-        carried = Carried()
-        async with Queue(postgres_url, carried, pace=QUICK).opened() as queue:
-            await queue.put("a")
-
-            async def put_again() -> bool:
-                await carried.begun.wait()
-                is_put = await queue.put("a")
-                carried.gate.set()
-                await until_idle(queue)
-                return is_put
-
-            told = asyncio.ensure_future(put_again())
-            await worked(queue, told)
-            return told.result(), carried.seen, carried.most_at_once
-
-    assert go(story()) == (True, ["a", "a"], 1)
+    first, second, third = asyncio.run(story())
+    assert third == first != second
 
 
-def test_a_run_that_has_more_to_do_is_put_there_again(postgres_url: str) -> None:
-    async def story() -> list[str]:
-        carried = Carried(again=2)
-        carried.gate.set()
-        async with Queue(postgres_url, carried, pace=QUICK).opened() as queue:
-            await queue.put("a")
-            await worked(queue, until_idle(queue))
-        return carried.seen
+def test_nobody_is_woken_when_a_job_ends_that_nothing_waits_for(postgres_url: str) -> None:
+    async def story() -> list[int]:
+        ended: asyncio.Queue[str] = asyncio.Queue()
 
-    assert go(story()) == ["a", "a", "a"]
+        async def carry(session: str) -> bool:
+            ended.put_nowait(session)
+            return False
 
+        queue = Queue(postgres_url, carry, pace=Pace(poll_s=0.05))
+        async with working(queue), heard(postgres_url) as told:
+            await queue.put("one")
+            await ended.get()
+            while await queue.busy():
+                await asyncio.sleep(0.01)
+            await queue.put("two")
+            return await told(2)
 
-@pytest.mark.parametrize("is_put_again", [False, True])
-def test_the_job_of_a_worker_that_is_gone_is_done_by_another_once(postgres_url: str, is_put_again: bool) -> None:
-    async def story() -> tuple[int, list[str]]:
-        lost, found = Carried(), Carried()
-        found.gate.set()
-        async with Queue(postgres_url, lost, most=1, pace=QUICK).opened() as first:
-            await first.put("a")
-            working = asyncio.ensure_future(first.work(asyncio.Event()))
-            await lost.begun.wait()
-            async with Queue(postgres_url, found, pace=QUICK).opened() as second:
-                if is_put_again:
-                    await second.put("a")
-                reaped = await second.reap()
-                await worked(second, until_idle(second))
-            # It wakes, and finds that its job is another's.
-            lost.gate.set()
-            working.cancel()
-            await asyncio.gather(working, return_exceptions=True)
-        return reaped, found.seen
-
-    assert go(story()) == (1, ["a"])
+    first, second = asyncio.run(story())
+    assert first != second
 
 
-def test_two_that_come_first_at_the_same_time_make_one_queue_apart_from_the_journal(postgres_url: str) -> None:
-    async def story() -> list[bool]:
-        async def put(session: str) -> bool:
-            async with Queue(postgres_url, Carried()).opened() as queue:
-                return await queue.put(session)
-
-        return list(await asyncio.gather(*(put(name) for name in "abcd")))
-
-    assert go(story()) == [True] * 4
+@asynccontextmanager
+async def heard(url: str) -> AsyncIterator[Callable[[int], Awaitable[list[int]]]]:
+    """Waits for that many jobs that workers are told of, and gives them in order."""
     import psycopg
 
-    with psycopg.connect(postgres_url) as connection:
-        tables = "SELECT table_schema FROM information_schema.tables WHERE table_name LIKE 'procrastinate%'"
-        found = connection.execute(tables)
-        assert {schema for (schema,) in found.fetchall()} == {SCHEMA}
+    told: list[int] = []
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        connection.add_notify_handler(lambda one: told.append(json.loads(one.payload)["job_id"]))
+        await connection.execute(f'LISTEN "procrastinate_queue_v1#{QUEUE}"'.encode())
 
+        async def first(count: int) -> list[int]:
+            while len(told) < count:
+                # What has come is taken in with the answer to a query.
+                await connection.execute("SELECT 1")
+            return told[:count]
 
-def test_a_database_that_is_not_there_is_an_error_of_the_house() -> None:
-    async def story() -> None:
-        async with Queue("postgresql://nobody@127.0.0.1:1/none", Carried()).opened():
-            raise AssertionError("it opened")
-
-    with pytest.raises(StoreError, match="the queue of runs"):
-        go(story())
-
-
-def test_signs_of_life_come_often_enough_for_the_time_after_which_a_worker_is_gone() -> None:
-    for stalled_s in (1.0, 12.0, 600.0):
-        pace = pace_for(stalled_s)
-        assert pace.stalled_s == stalled_s
-        assert pace.beat_s * 3 <= stalled_s
-        assert pace.reap_s < stalled_s
+        yield first

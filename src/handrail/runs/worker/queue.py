@@ -23,32 +23,54 @@ if TYPE_CHECKING:
     import procrastinate
 
 SCHEMA = "handrail_queue"
-"""Apart from the journal's: its tables belong to Procrastinate and are changed by it alone."""
+"""Apart from the journal's: its tables belong to Procrastinate and are changed by it alone; ours is one trigger."""
 
 QUEUE = "runs"
 _TASK = "carry"
+_TRIGGER = "handrail_freed_lock"
 _LOCK_OF_THE_SCHEMA = 0x68616E65
 
 Carry: TypeAlias = Callable[[str], Awaitable[bool]]
-"""Carries the run of a session until it waits or ends; whether it is to be carried on at once, by whoever has time."""
+"""Carries the run of a session until it waits or ends; whether it is to be carried on at once."""
+
+_TELLING = f"""
+CREATE FUNCTION handrail_tell_of_freed_lock() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM {SCHEMA}.procrastinate_jobs WHERE lock = OLD.lock AND status = 'todo') THEN
+        PERFORM pg_notify(
+            'procrastinate_queue_v1#' || OLD.queue_name,
+            json_build_object('type', 'job_inserted', 'job_id', OLD.id)::text
+        );
+    END IF;
+    RETURN NULL;
+END;
+$$;
+CREATE TRIGGER {_TRIGGER} AFTER UPDATE OF status OR DELETE ON procrastinate_jobs
+    FOR EACH ROW WHEN (OLD.status = 'doing') EXECUTE FUNCTION handrail_tell_of_freed_lock();
+"""
+"""Wakes the workers where a job lets go of a lock that another one waits for.
+
+Procrastinate tells of new jobs alone, and one that cannot be taken when it is told of is only met again by looking.
+"""
 
 
 class Pace(Struct, frozen=True, kw_only=True):
     """How often what is done, in seconds.
 
     A worker gives a sign of life each ``beat_s``, and counts as gone after ``stalled_s`` without; each ``reap_s`` one
-    looks for jobs of those that are gone. Each ``poll_s`` one looks for jobs where nobody woke it.
+    looks for jobs of those that are gone. Each ``poll_s`` one looks for jobs where nobody woke it, which is so where
+    it was told of one while it looked.
     """
 
     beat_s: float = 3.0
     stalled_s: float = 12.0
     reap_s: float = 4.0
-    poll_s: float = 5.0
+    poll_s: float = 2.0
 
 
 def pace_for(stalled_s: float) -> Pace:
     """The pace at which a worker counts as gone after ``stalled_s`` seconds."""
-    return Pace(beat_s=stalled_s / 4, stalled_s=stalled_s, reap_s=stalled_s / 3, poll_s=min(5.0, stalled_s))
+    return Pace(beat_s=stalled_s / 4, stalled_s=stalled_s, reap_s=stalled_s / 3, poll_s=min(2.0, stalled_s))
 
 
 class Queue:
@@ -64,6 +86,7 @@ class Queue:
         self._most = most
         self._pace = pace or Pace()
         self._app: procrastinate.App | None = None
+        self._is_over = asyncio.Event()
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Queue]:
@@ -93,7 +116,7 @@ class Queue:
 
     async def work(self, is_over: asyncio.Event) -> None:
         """Do jobs until ``is_over``; what is being done then is finished first."""
-        app, pace = self._opened(), self._pace
+        app, pace, self._is_over = self._opened(), self._pace, is_over
         worker: asyncio.Task[None] = asyncio.get_running_loop().create_task(
             app.run_worker_async(
                 queues=[QUEUE],
@@ -165,8 +188,11 @@ class Queue:
         app = procrastinate.App(connector=connector)
 
         async def carry(session: str) -> None:
-            if await self._carry(session):
-                await self.put(session)
+            while await self._carry(session):
+                # Gone on with here: what is queued behind this job waits for its lock.
+                if self._is_over.is_set():
+                    await self.put(session)
+                    return
 
         app.task(name=_TASK, queue=QUEUE)(carry)
         return app
@@ -193,7 +219,7 @@ async def _find_schema(connection: Any) -> None:
 
 
 async def _make_schema(url: str) -> None:
-    """The tables of the queue, made by whoever comes first."""
+    """The tables of the queue, and what wakes those who wait for a lock, made by whoever comes first."""
     import psycopg
     from procrastinate.schema import SchemaManager
 
@@ -205,6 +231,13 @@ async def _make_schema(url: str) -> None:
             await connection.execute(f"CREATE SCHEMA {SCHEMA}".encode())
             await connection.execute(f"SET LOCAL search_path TO {SCHEMA}".encode())
             await connection.execute(SchemaManager.get_schema())
+        found = await connection.execute(
+            "SELECT FROM pg_trigger WHERE tgname = %s AND tgrelid = to_regclass(%s)",
+            (_TRIGGER, f"{SCHEMA}.procrastinate_jobs"),
+        )
+        if await found.fetchone() is None:
+            await connection.execute(f"SET LOCAL search_path TO {SCHEMA}".encode())
+            await connection.execute(_TELLING.encode())
 
 
 @contextlib.contextmanager
