@@ -24,7 +24,7 @@ from handrail.app.ordering import Order
 from handrail.app.running import ELSEWHERE, require_extra, start_run
 from handrail.app.serving import Served, noted, outcome, see_to_due
 from handrail.clock import Clock, SystemClock
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, StoreError
 from handrail.journal.fold import fold
 from handrail.runs.desk import Desk
 from handrail.runs.journals.board_tables import Left
@@ -37,6 +37,9 @@ LOOK_S = 5.0
 
 LULL_S = 0.3
 """How long, in seconds, is waited after a look, however much is announced."""
+
+AGAIN_S = 2.0
+"""How long, in seconds, before a database that went away is tried again."""
 
 DUE_EVERY = timedelta(seconds=15)
 
@@ -74,33 +77,61 @@ class Worker:
     def stop(self) -> None:
         """Take up nothing more, and leave what is carried to others once what runs of it has landed."""
         self._stopping.set()
+        self._park()
+
+    def _park(self) -> None:
         for run in self._handles.values():
             run.park()
 
     async def work(self) -> None:
-        """Carry runs until it is stopped; ``ServerRuns`` where a server carries those of the database."""
+        """Carry runs until it is stopped; ``ServerRuns`` where a server carries those of the database.
+
+        A database that went away is waited for; one that cannot be used from the beginning is a ``StoreError``.
+        """
         require_extra()
         with opened_database(self._machine, self._environment, self._database) as journal:
             if not isinstance(journal, PostgresJournal):
                 raise UnknownDatabase("workers share a PostgreSQL database", hint="--database postgresql://…")
-            with _sharing(journal):
-                queue = Queue(self._database or "", partial(self._carry, journal), most=self._most, pace=self._pace)
-                async with queue.opened(), notifying(journal, self._endpoints, noted(self._tell)):
+            await self._attend(journal)
+            while not self._stopping.is_set():
+                try:
+                    await self._attend(journal)
+                except StoreError as problem:
+                    self._tell(Served(event="failed", detail=problem.message))
+                    await self._pause()
+
+    async def _attend(self, journal: PostgresJournal) -> None:
+        """Work until it is stopped, or until the database is lost: then that is told, and waited for a moment."""
+        queue = Queue(self._database or "", partial(self._carry, journal), most=self._most, pace=self._pace)
+        with _sharing(journal):
+            async with queue.opened(), notifying(journal, self._endpoints, noted(self._tell)):
+                self._tell(Served(event="ready"))
+                try:
                     await self._work(journal, queue)
+                except StoreError as problem:
+                    self._tell(Served(event="failed", detail=problem.message))
+                    await self._pause()
+
+    async def _pause(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(AGAIN_S):
+                await self._stopping.wait()
 
     async def _work(self, journal: PostgresJournal, queue: Queue) -> None:
-        self._tell(Served(event="ready"))
-        looking = asyncio.get_running_loop().create_task(self._look_again_and_again(journal, queue))
-        working = asyncio.get_running_loop().create_task(queue.work(self._stopping))
+        loop, is_over = asyncio.get_running_loop(), asyncio.Event()
+        looking = loop.create_task(self._look_again_and_again(journal, queue))
+        working = loop.create_task(queue.work(is_over))
+        stopping = loop.create_task(self._stopping.wait())
         try:
-            done, _ = await asyncio.wait((looking, working), return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
+            done, _ = await asyncio.wait((looking, working, stopping), return_when=asyncio.FIRST_COMPLETED)
+            for task in done - {stopping}:
                 task.result()
         finally:
-            self.stop()
+            is_over.set()
+            self._park()
             looking.cancel()
-            await asyncio.gather(looking, working, return_exceptions=True)
-        working.result()
+            stopping.cancel()
+            await asyncio.gather(looking, working, stopping, return_exceptions=True)
 
     async def _look_again_and_again(self, journal: PostgresJournal, queue: Queue) -> None:
         desk, due_at = Desk(journal), self._clock.now()
