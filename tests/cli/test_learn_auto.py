@@ -57,7 +57,7 @@ def test_without_a_stated_budget_nothing_begins(tmp_path: Path) -> None:
 def test_a_dead_model_ends_with_1_and_a_bound_with_0(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     script = tmp_path / "script.json"
-    script.write_text('[{"error": "overloaded"}]')
+    script.write_text('[{"error": "bad_key"}]')
     order = ("learn", "--auto", "--model", f"scripted:{script}", "--max-requests")
 
     assert handrail(world.environment, *order, "9").code == 1

@@ -89,7 +89,7 @@ def test_the_model_may_be_named_in_the_environment(tmp_path: Path) -> None:
 
 
 def test_a_model_that_fails_ends_with_1_and_says_what_is_left(tmp_path: Path) -> None:
-    script = _script(tmp_path, _LESSON, {"error": "connection_lost"})
+    script = _script(tmp_path, _LESSON, {"error": "bad_key"})
 
     ended = handrail(_home(tmp_path), "reflect", "--model", script, "--json")
 

@@ -72,7 +72,7 @@ def test_what_cannot_be_probed_is_an_error(tmp_path: Path, arguments: list[str],
 def test_a_model_that_fails_ends_with_1_and_a_bound_with_0(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     world.keep(world.rule())
-    script = _script(world, DELETES, "May I?", {"error": "overloaded"})
+    script = _script(world, DELETES, "May I?", {"error": "bad_key"})
 
     failed = handrail(world.environment, "probe", "--model", script)
     bounded = handrail(world.environment, "probe", "--model", _script(world, DELETES), "--max-requests", "0")

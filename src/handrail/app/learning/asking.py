@@ -11,6 +11,7 @@ from msgspec import Struct
 from handrail.errors import HandrailError
 from handrail.models.names import model_from_name
 from handrail.models.port import Model, ModelReply, close
+from handrail.models.retry import retrying
 
 MODEL_VARIABLE = "HANDRAIL_MODEL"
 
@@ -70,13 +71,15 @@ class Spent(Struct, frozen=True, kw_only=True, gc=False):
 def model_named(name: str | None, environment: Mapping[str, str]) -> Model:
     """The model called ``name``, else the one ``HANDRAIL_MODEL`` names; ``NoModel`` where neither does.
 
+    It is asked again where a provider could not for the moment, so that one busy minute does not end a night's work.
+
     Raises as ``model_from_name``.
     """
     wanted = name or environment.get(MODEL_VARIABLE)
     if not wanted:
         hint = f"name one with --model or {MODEL_VARIABLE}; --dry-run shows what would be sent and needs none"
         raise NoModel("no model is named", hint=hint)
-    return model_from_name(wanted, environ=environment)
+    return retrying(model_from_name(wanted, environ=environment))
 
 
 def asked(model: Model, work: Callable[[], Awaitable[Value]]) -> Value:
