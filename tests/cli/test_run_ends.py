@@ -102,7 +102,8 @@ def test_a_reader_of_events_that_goes_away_ends_the_run_and_no_answer_is_claimed
         130,
         b"nobody reads standard output any more; a run that was going on was cancelled\n",
     )
-    assert list(place.events())[-1] == "run_ended"
+    # Two may wish it to end; the second comes to nothing.
+    assert [kind for kind in place.events() if kind != "entry_refused"][-1] == "run_ended"
 
 
 def test_a_reader_of_notes_that_goes_away_takes_the_answer_from_nobody(tmp_path: Path) -> None:
