@@ -12,14 +12,14 @@ from collections.abc import Iterator
 import pytest
 
 from handrail.journal.events import DriverTookOver
-from handrail.testing.drill.carriers import OWN, PARKING
+from handrail.testing.drill.carriers import OWN, PARKING, Carrier
 from handrail.testing.drill.drilling import Bench, Tally
 from handrail.testing.drill.faults import Fate
 from handrail.testing.drill.findings import findings
 from handrail.testing.drill.journals import FILE, SQLITE, postgres_at
 from handrail.testing.drill.lives import Evidence, Schedule
 from handrail.testing.drill.schedules import drawn, places_of, single_freezes, single_kills
-from handrail.testing.drill.stories import Story, drawn_story, staged_story, whole_story
+from handrail.testing.drill.stories import ENDS, Beat, Story, drawn_story, ended_story, staged_story, whole_story
 
 
 @pytest.fixture(scope="module", params=["file", "sqlite", "postgres"])
@@ -64,11 +64,25 @@ def test_several_kills_in_one_run_leave_no_trace(bench: Bench) -> None:
     assert total(bench, [next(schedules) for _ in range(4)], whole).broken == ()
 
 
-@pytest.mark.parametrize("story", [whole_story(), staged_story(), drawn_story(1_000_110)], ids=lambda story: story.name)
+@pytest.mark.parametrize(
+    "story",
+    [whole_story(), staged_story(), drawn_story(1_000_110), *map(ended_story, ENDS)],
+    ids=lambda story: story.name,
+)
 def test_a_run_that_is_left_at_every_question_is_the_one_that_waits(story: Story) -> None:
     waited, left = (Bench(FILE, carrier).live(Schedule(story=story)) for carrier in (OWN, PARKING))
     assert findings(left, waited) == ()
     assert sum(type(event.body) is DriverTookOver for event in left.histories["drill"]) > 0
+
+
+@pytest.mark.parametrize("beat", ["helper_stopped", "helper_cancelled", "question_cancelled"])
+@pytest.mark.parametrize("carrier", [OWN, PARKING], ids=lambda carrier: carrier.name)
+def test_a_kill_leaves_no_trace_where_a_run_is_ended_that_waits(carrier: Carrier, beat: Beat) -> None:
+    bench, story = Bench(FILE, carrier), ended_story(beat)
+    whole = bench.live(Schedule(story=story))
+    schedules = [*single_kills(story, places_of(whole))]
+    # The end itself is what the last places are about.
+    assert total(bench, [*schedules[10:-60:60], *schedules[-60::12]], whole).broken == ()
 
 
 def test_what_was_being_done_when_a_driver_died_is_called_unknown(bench: Bench, unbroken: Evidence) -> None:

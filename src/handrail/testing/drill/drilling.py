@@ -16,7 +16,7 @@ from handrail.testing.drill.findings import Finding, findings
 from handrail.testing.drill.journals import POSTGRES, JournalKind
 from handrail.testing.drill.lives import Evidence, Schedule, live
 from handrail.testing.drill.schedules import Places, drawn, places_of, single_kills
-from handrail.testing.drill.stories import Story, drawn_story, staged_story, whole_story
+from handrail.testing.drill.stories import ENDS, Story, drawn_story, ended_story, staged_story, whole_story
 from handrail.testing.drill.workers import WORKERS
 
 _SINGLES_AT_ONCE = 12
@@ -117,9 +117,16 @@ def batches(kind: JournalKind, kills: int, seed: int) -> Iterator[Batch]:
             kills -= singles
     for number, first in enumerate(range(0, kills, _KILLS_AT_ONCE)):
         own = seed * 1_000_003 + number
-        story = staged_story() if number % 3 == 2 else drawn_story(own)
+        story = _story_of(number, own)
         bench = Bench(kind, CARRIERS[number % len(CARRIERS)])
         yield Batch(bench=bench, story=story, seed=own, kills=min(_KILLS_AT_ONCE, kills - first))
+
+
+def _story_of(number: int, seed: int) -> Story:
+    """A third of all in stages, one in six an end that somebody wished, by turns with each carrier."""
+    if number % 12 in (3, 10):
+        return ended_story(ENDS[number // 12 % len(ENDS)])
+    return staged_story() if number % 3 == 2 else drawn_story(seed)
 
 
 def drill(work: Iterable[Batch], jobs: int, watch: Callable[[Tally, Tally], None]) -> Tally:

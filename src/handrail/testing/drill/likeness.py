@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from handrail.journal import events as ev
 from handrail.journal.transcript import project
 from handrail.testing.drill.stories import SESSION
-from handrail.transcripts.model import Decision, Message, ToolResult, ToolUse
+from handrail.transcripts.model import Decision, Message, RefusalKind, ToolResult, ToolUse
 from handrail.transcripts.spans import CropError, tool_pairs
 
 _UNKNOWN = "(nobody knows)"
+_INTERRUPTED = "(interrupted)"
 
 
 def differences(broken: Mapping[str, tuple[ev.Event, ...]], unbroken: Mapping[str, tuple[ev.Event, ...]]) -> list[str]:
@@ -105,4 +106,7 @@ def _plain(events: tuple[ev.Event, ...], unknown: set[str]) -> Iterator[Message]
 def _block(block: Any, unknown: set[str]) -> Any:
     if isinstance(block, ToolResult) and block.tool_use_id in unknown:
         return ToolResult(block.tool_use_id, _UNKNOWN)
+    if isinstance(block, ToolResult) and block.refusal is not None and block.refusal.kind is RefusalKind.INTERRUPTED:
+        # Whoever carried it out tells it in other words than who found it left.
+        return ToolResult(block.tool_use_id, _INTERRUPTED)
     return replace(block, ask="") if isinstance(block, Decision) else block

@@ -48,10 +48,13 @@ Beat: TypeAlias = Literal[
     "helper",
     "stopped",
     "cancelled",
+    "helper_stopped",
+    "helper_cancelled",
+    "question_cancelled",
 ]
 """What one round of a story is about: calls that may run twice and one that may not; calls that somebody is asked about
 and lets run, refuses, changes, lets run while the run is paused, or interrupts; a question to them; an agent of its own
-that asks them too; and calls at which they stop or cancel the run."""
+that asks them too; and calls, an agent that waits for them, and a question, at which they stop or cancel the run."""
 
 BEATS: tuple[Beat, ...] = (
     "look",
@@ -66,7 +69,11 @@ BEATS: tuple[Beat, ...] = (
 )
 """The beats that a story goes on after."""
 
-_ENDS: tuple[Beat, ...] = ("stopped", "cancelled")
+ENDS: tuple[Beat, ...] = ("stopped", "cancelled", "helper_stopped", "helper_cancelled", "question_cancelled")
+"""The beats that end a story: nobody answers what is asked there."""
+
+_HELPERS: tuple[Beat, ...] = ("helper", "helper_stopped", "helper_cancelled")
+_QUESTIONS: tuple[Beat, ...] = ("question", "question_cancelled")
 
 _HELD: tuple[Beat, ...] = ("approved", "denied", "edited", "paused", "question")
 """The beats at which the run waits, so that what is sent meanwhile always arrives at the same place."""
@@ -166,12 +173,17 @@ _STAGES: Mapping[str, Json] = {
 }
 
 
+def ended_story(beat: Beat) -> Story:
+    """Some work, and then the end that ``beat`` is about."""
+    return _story(beat, ("look", "helper", beat), steers=(), follow_ups=())
+
+
 def drawn_story(seed: int) -> Story:
     """A story of its own for each ``seed``, of two to six beats."""
     dice = Random(seed)
     beats = tuple(dice.choice(BEATS) for _ in range(dice.randint(2, 6)))
     if dice.random() < 0.3:
-        beats = (*beats, dice.choice(_ENDS))
+        beats = (*beats, dice.choice(ENDS))
     held = [index for index, beat in enumerate(beats) if beat in _HELD]
     steers = tuple(index for index in held if dice.random() < 0.5)
     follow_ups = tuple(index for index in held if dice.random() < 0.3)
@@ -183,12 +195,15 @@ _WISHES: Mapping[Beat, tuple[tuple[Posted, ...], tuple[Posted, ...]]] = {
     "interrupted": ((Interrupted("not that"),), ()),
     "stopped": ((StopRequested("that will do"),), ()),
     "cancelled": ((CancelRequested("enough"),), ()),
+    "helper_stopped": ((StopRequested("that will do"),), ()),
+    "helper_cancelled": ((CancelRequested("enough"),), ()),
+    "question_cancelled": ((CancelRequested("enough"),), ()),
 }
 """What somebody wishes at a beat, before and after they answer."""
 
 
 def _story(name: str, beats: tuple[Beat, ...], steers: tuple[int, ...], follow_ups: tuple[int, ...]) -> Story:
-    helpers = {_helper(index): _help(index) for index, beat in enumerate(beats) if beat == "helper"}
+    helpers = {_helper(index): _help(index) for index, beat in enumerate(beats) if beat in _HELPERS}
     script: list[Any] = [_round(index, beat, len(helpers)) for index, beat in enumerate(beats)]
     # The answer, one more for each follow-up, and one for the strategy that asks to look again.
     script += ["The shelf is in order.", *(f"And so it is, {index}." for index in follow_ups), "I looked again."]
@@ -210,9 +225,9 @@ def _round(index: int, beat: Beat, helpers: int) -> Any:
             return ("Looking at both.", call("look", place=f"left {index}"), call("look", place=f"right {index}"))
         case "write":
             return ("Writing it down.", call("write", place=f"book {index}"))
-        case "question":
+        case "question" | "question_cancelled":
             return call("wonder", question=_question(index))
-        case "helper":
+        case "helper" | "helper_stopped" | "helper_cancelled":
             chosen: dict[str, Json] = {"agent": _helper(index)} if helpers > 1 else {}
             return Call("Spawn", {"prompt": f"Help with {index}.", **chosen})
         case _:
@@ -234,15 +249,15 @@ def _help(index: int) -> tuple[Any, ...]:
 
 def _asked(index: int, beat: Beat) -> str | None:
     """What somebody is shown at a beat; None where nobody is asked."""
-    if beat == "question":
+    if beat in _QUESTIONS:
         return _question(index)
-    if beat == "helper":
+    if beat in _HELPERS:
         return _shown({"place": f"below {index}"})
     return None if beat in ("look", "write") else _shown(_place(index))
 
 
 def _closing(index: int, beat: Beat) -> AskClosed | None:
-    if beat in ("interrupted", *_ENDS):
+    if beat in ("interrupted", *ENDS):
         return None
     if beat == "question":
         return _answered(f"To the left, {index}.")
