@@ -14,6 +14,7 @@ from handrail.app.learning.probing import ProbeOrder, preview_probes, probe
 from handrail.errors import MomentNotFound
 from handrail.learning.probes.arms import NEUTRAL
 from handrail.learning.probes.ledger import Arm
+from handrail.learning.probes.pairing import words_digest
 from handrail.learning.probes.store import LedgerStore
 from handrail.learning.rules.block import HEADING
 from handrail.learning.rules.model import Life, NoSuchRule, Source
@@ -148,7 +149,7 @@ def test_harm_is_charged_to_the_rule_that_does_it(tmp_path: Path) -> None:
     report = _probe(world, model, rules=("rb",), moment=source.moment)
 
     *_, row = LedgerStore(world.memory().folder).load().rows
-    assert row.convicted == "rbbbbbb"
+    assert (row.convicted, row.convicted_words) == ("rbbbbbb", words_digest(bad))
     assert row.riding == ("raaaaaa",)
     assert _only(report).outcome == "regressed"
     assert _only(report).held_out is True

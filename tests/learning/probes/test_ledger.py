@@ -29,6 +29,7 @@ _rows = st.builds(
     words=st.sampled_from(("w1", "w2")),
     repeat=st.integers(0, 3),
     convicted=st.sampled_from((None, "r1", "r2")),
+    convicted_words=st.sampled_from((None, "w1", "w2")),
     calls=st.tuples(st.integers(0, 9), st.integers(0, 9)),
     at=st.sampled_from((None, AT)),
 )
@@ -85,12 +86,21 @@ def test_judged_verdicts_are_told_apart() -> None:
 
 
 def test_a_regression_is_charged_to_the_rule_that_bisection_found() -> None:  # J 64
-    rows = [row("a", _P, _F, convicted="r2"), row("b", _P, _F, convicted="r2"), row("a", _P, _F, repeat=1)]
+    charged = {"convicted": "r2", "convicted_words": "w2"}
+    rows = [row("a", _P, _F, **charged), row("b", _P, _F, **charged), row("a", _P, _F, repeat=1)]
 
     found = standings(rows, {"r1": "w1", "r2": "w2"})
 
     assert found["r1"].convictions == ()
     assert found["r2"].convictions == ("a", "b")
+
+
+def test_what_other_words_of_a_rule_did_is_not_charged_to_these() -> None:
+    own = row("a", _P, _F, words="old", convicted="r1")
+    in_the_arm_of_another = row("b", _P, _F, rule="r2", words="w2", convicted="r1", convicted_words="old")
+
+    assert standings([own, in_the_arm_of_another], {"r1": "w1", "r2": "w2"})["r1"].convictions == ()
+    assert standings([own, in_the_arm_of_another], {"r1": "old", "r2": "w2"})["r1"].convictions == ("a", "b")
 
 
 def test_a_torn_line_costs_that_line() -> None:

@@ -267,8 +267,20 @@ def test_an_arm_that_calls_what_was_never_recorded_stops_there() -> None:
 def test_harm_is_charged_to_the_rule_that_does_it_with_the_owners_in_every_arm() -> None:
     model = _obedient("Read b.md only.", _reads("a.md"), _reads("b.md"))
 
-    assert asyncio.run(conviction(model, _probe(), None)) == "r1"
+    assert asyncio.run(conviction(model, _probe(), None)) == RULE
     assert all("Mine." in request.instructions for request in model.requests)
+
+
+def test_what_the_owner_wrote_is_no_suspect_where_another_rule_is_probed() -> None:
+    owners = Rule(id="r0", text="Be brief.", by="owner", life=Life.ACTIVE)
+    model = _obedient("Read b.md only.", _reads("a.md"), _reads("b.md"))
+
+    assert asyncio.run(conviction(model, _probe(others=(owners,)), None)) == RULE
+    assert all("Be brief." in request.instructions for request in model.requests)
+
+    harmful = Rule(id="r0", text="Read b.md only.", by="owner", life=Life.ACTIVE)
+    model = _obedient("Read b.md only.", _reads("a.md"), _reads("b.md"))
+    assert asyncio.run(conviction(model, _probe(candidate=OTHER, others=(harmful,)), None)) is None
 
 
 def test_a_judge_reads_what_was_done_and_not_which_rule_is_probed() -> None:

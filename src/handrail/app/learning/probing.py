@@ -136,7 +136,9 @@ class _Probing:
         probe = self._probe(task, point)
         (row,) = await probed(self._model, probe, self._judge, repeats=1, at=at, first=self._next(task, point))
         if self._is_to_be_charged(task.rule, row):
-            row = replace(row, convicted=await conviction(self._model, probe, self._judge))
+            guilty = await conviction(self._model, probe, self._judge)
+            words = None if guilty is None else words_digest(guilty)
+            row = replace(row, convicted=None if guilty is None else guilty.id, convicted_words=words)
         self.ledger.add((row,))
         self.rows.setdefault((task.rule.id, point.source.moment), []).append(row)
 

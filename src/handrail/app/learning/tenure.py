@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from handrail.app.learning.memory import Memory
 from handrail.clock import Clock, SystemClock
 from handrail.ids import short_hash
-from handrail.learning.probes.ledger import ProbeRow, standings
+from handrail.learning.probes.ledger import ProbeRow, is_charged, standings
 from handrail.learning.probes.pairing import words_digest
 from handrail.learning.probes.store import LedgerStore
 from handrail.learning.probes.tenure import Finding, Move, Policy, finding_of, is_off_the_leash
@@ -80,7 +80,9 @@ def _proposal(rule: Rule, finding: Finding, rows: Sequence[ProbeRow], at: dateti
         return None
     kind, operation = move
     words = words_digest(rule)
-    probes = tuple(row.id for row in rows if (row.rule, row.words) == (rule.id, words) or row.convicted == rule.id)
+    probes = tuple(
+        row.id for row in rows if (row.rule, row.words) == (rule.id, words) or is_charged(row, rule.id, words)
+    )
     return Proposal(
         id=f"p{short_hash(kind, rule.id, words, *probes)[:10]}",
         kind=kind,

@@ -38,7 +38,8 @@ class ProbeRow(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     """One paired repeat at one moment.
 
     ``rule`` is the candidate in which the arms differ, ``words`` the digest of what it said then, ``riding`` the ids
-    of all learned rules in the arm with it. ``convicted`` is the rule that bisection charged a regression to.
+    of all learned rules in the arm with it. ``convicted`` is the rule that bisection charged a regression to, and
+    ``convicted_words`` the digest of what that one said then.
     ``judged`` marks a verdict that a model gave, ``approximate`` one of a session whose prompt or tools had to be
     stood in for, ``held_out`` one whose moment the rule was not made from. ``calls`` counts those of each arm but the
     ones that the person stepped in on. ``traces`` say what each arm did, without the rule and with it.
@@ -54,6 +55,7 @@ class ProbeRow(Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     model: str
     riding: tuple[str, ...] = ()
     convicted: str | None = None
+    convicted_words: str | None = None
     reason: str | None = None
     judged: bool = False
     approximate: bool = False
@@ -116,9 +118,15 @@ def standings(rows: Iterable[ProbeRow], words: Mapping[str, str], *, counted: in
     for row in rows:
         if words.get(row.rule) == row.words:
             by_rule[row.rule][row.id] = row
-        if row.convicted in by_rule:
+        if row.convicted is not None and is_charged(row, row.convicted, words.get(row.convicted)):
             convictions[row.convicted].add(row.moment)
     return {rule: _standing(rule, found.values(), convictions[rule], counted) for rule, found in by_rule.items()}
+
+
+def is_charged(row: ProbeRow, rule: str, words: str | None) -> bool:
+    """Whether bisection charged ``rule`` in ``row``, as it is worded now: what other words did is no fault of these."""
+    said = row.words if row.convicted == row.rule else row.convicted_words
+    return row.convicted == rule and words is not None and said == words
 
 
 def parse_rows(data: bytes) -> ReadLedger:

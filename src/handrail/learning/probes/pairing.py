@@ -55,22 +55,24 @@ async def probed(
     return tuple(rows)
 
 
-async def conviction(model: Model, probe: Probe, judge: Judging | None) -> str | None:
-    """The learned rule that a regression at this moment is charged to; None where none can be.
+async def conviction(model: Model, probe: Probe, judge: Judging | None) -> Rule | None:
+    """The rule that a regression at this moment is charged to, as it was probed; None where none can be.
 
-    A judged moment charges nobody: bisection multiplies a judge's doubts.
+    What the owner wrote is in every arm, and only learned rules and the candidate are suspects. A judged moment
+    charges nobody: bisection multiplies a judge's doubts.
     """
-    rules = {rule.id: rule for rule in (*probe.others, probe.candidate)}
+    owners = tuple(rule for rule in probe.others if rule.by == "owner")
+    rules = {rule.id: rule for rule in (*probe.others, probe.candidate) if rule not in owners}
     is_judged = False
 
     async def attempt(part: tuple[str, ...]) -> Arm:
         nonlocal is_judged
-        ended = await _arm(model, probe, [rules[id] for id in part], judge, f"bisect/{'+'.join(part)}")
+        ended = await _arm(model, probe, (*owners, *(rules[id] for id in part)), judge, f"bisect/{'+'.join(part)}")
         is_judged = is_judged or ended.judged
         return ended.arm
 
     found = await charged(tuple(rules), attempt)
-    return None if is_judged else found.rule
+    return None if is_judged or found.rule is None else rules[found.rule]
 
 
 async def _arm(model: Model, probe: Probe, rules: Sequence[Rule], judge: Judging | None, name: str) -> ArmEnd:
