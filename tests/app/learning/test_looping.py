@@ -18,7 +18,7 @@ from handrail.app.learning.looping import AutoOrder, AutoReport, learn_by_itself
 from handrail.app.learning.probing import ProbeOrder, probe
 from handrail.learning.probes.store import LedgerStore
 from handrail.learning.proposals.model import Status
-from handrail.learning.rules.model import Life, Rule
+from handrail.learning.rules.model import Life, Rule, RuleScope
 from handrail.models.errors import Overloaded
 from handrail.models.port import ModelRequest
 from handrail.models.scripted import Call, Item, ScriptedModel, call
@@ -98,6 +98,19 @@ def test_a_rule_that_makes_it_worse_is_rejected_by_the_gate_and_its_lesson_is_fr
     assert proposal.status is Status.REJECTED_BY_GATE
     (lesson,) = world.memory().lessons.load().lessons()
     assert (lesson.rule, lesson.used) == (None, None)
+
+
+def test_a_rule_that_would_count_in_more_places_waits_for_the_owner(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    elsewhere = world.rule(scope=RuleScope(repositories=("/srv/bank",), harnesses=("handrail",)), sources=())
+    world.keep(elsewhere)
+
+    report = _night(world, _teaching(ASK_FIRST, good=_asks, bad=_deletes))
+
+    (gated,) = report.gated
+    assert gated.did == "waits"
+    assert "count in more places" in gated.why
+    assert _rule(world).scope == elsewhere.scope
 
 
 def test_what_cannot_be_measured_is_on_a_shorter_leash(tmp_path: Path) -> None:

@@ -20,10 +20,11 @@ from handrail.app.learning.proposals import accept_proposal
 from handrail.app.machine import Machine
 from handrail.clock import Clock
 from handrail.learning.proposals.model import Proposal, RulesMoved, Status
-from handrail.learning.proposals.review import carried_out, moves, touched
+from handrail.learning.proposals.review import carried_out, moves, proposed, touched
 from handrail.learning.rules.model import RuleBook
 from handrail.learning.rules.operations import Add, Refused
 from handrail.learning.rules.pairs import PairKind
+from handrail.learning.rules.scope import is_within
 from handrail.models.port import Model
 
 Disposition: TypeAlias = Literal["rejected_by_gate", "trial", "trial_on_leash", "waits"]
@@ -87,10 +88,18 @@ def why_it_waits(proposal: Proposal, book: RuleBook) -> str | None:
         return "it changes rules that there are, or where they count: that is the owner's to say"
     if not proposal.operations:
         return "there is nothing in it to try"
+    if _widens(proposal, book):
+        return "a rule that there is would count in more places: that is the owner's to say"
     if any(pair.kind is PairKind.CONTRADICTION for pair in proposal.pairs):
         return "it contradicts what is written elsewhere"
     moved = moves(proposal, book)
     return f"the rules have moved since: {moved[0]}" if moved else None
+
+
+def _widens(proposal: Proposal, book: RuleBook) -> bool:
+    """Whether a rule of ``book``, said again elsewhere, would count in more places."""
+    after = proposed(proposal, book, by="code", at=proposal.created_at)
+    return any(not is_within(after.find(rule.id).scope, rule.scope) for rule in book)
 
 
 def _counted(report: ProbeReport) -> tuple[int, int]:
