@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from handrail.app.learning.delivering import SyncOrder, SyncReport, preview_sync, sync
 from handrail.app.learning.memory import Memory, memory_in
@@ -132,8 +133,9 @@ def test_a_model_cannot_put_the_owners_words_otherwise_afterwards(memory: Memory
 
 
 def test_what_the_owner_takes_out_no_longer_counts_there(memory: Memory, shop: Path) -> None:
+    here = _rule("ra00000", "Run the tests first.", repositories=(str(shop),))
     wide = _rule("rb00000", "Never push to main.", repositories=("/srv/bank", str(shop)))
-    _keep(memory, TESTS, wide)
+    _keep(memory, here, wide)
     _sync(memory, shop)
     file = shop / "AGENTS.md"
     file.write_text("".join(line for line in file.read_text().splitlines(True) if not line.startswith("- ")))
@@ -145,6 +147,23 @@ def test_what_the_owner_takes_out_no_longer_counts_there(memory: Memory, shop: P
     assert book.find("ra0").reason == "taken out of AGENTS.md"
     assert book.find("rb0").life is Life.ACTIVE
     assert book.find("rb0").scope.repositories == ("/srv/bank",)
+
+
+def test_what_counts_everywhere_is_not_put_out_of_force_by_taking_it_out_of_one_repository(
+    memory: Memory, shop: Path
+) -> None:
+    _keep(memory, TESTS)
+    _sync(memory, shop)
+    file = shop / "AGENTS.md"
+    file.write_text("".join(line for line in file.read_text().splitlines(True) if not line.startswith("- ")))
+    before = file.read_bytes()
+
+    report = _sync(memory, shop)
+
+    assert report.files[0].change == "problem"
+    assert "handrail rules scope ra00000" in (report.files[0].problem or "")
+    assert file.read_bytes() == before
+    assert memory.rules.load().book.find("ra0").life is Life.ACTIVE
 
 
 def test_what_the_owner_adds_is_a_rule_of_theirs_there(memory: Memory, shop: Path) -> None:
@@ -161,8 +180,54 @@ def test_what_the_owner_adds_is_a_rule_of_theirs_there(memory: Memory, shop: Pat
     assert not preview_sync(memory, SyncOrder(folder=shop)).changes
 
 
-def test_one_hand_in_two_files_is_taken_in_once(memory: Memory, shop: Path) -> None:
+@pytest.mark.parametrize("life", list(Life))
+def test_what_the_owner_adds_comes_to_count_there_where_a_rule_says_it_already(
+    memory: Memory, shop: Path, life: Life
+) -> None:
+    elsewhere = _rule("rc00000", "Use tabs.", repositories=("/srv/bank",), harnesses=("codex",))
+    _keep(memory, TESTS, replace(elsewhere, life=life, reason="it harms" if life is Life.RETIRED else None))
+    _sync(memory, shop, "agents", "claude")
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        file = shop / name
+        file.write_text(file.read_text().replace("<!-- handrail:rules end", "- Use tabs.\n<!-- handrail:rules end"))
+
+    _sync(memory, shop, "agents", "claude")
+
+    rule = memory.rules.load().book.find("rc0")
+    assert (rule.life, rule.scope.repositories) == (Life.ACTIVE, tuple(sorted(("/srv/bank", str(shop)))))
+    assert all("- Use tabs. <!-- rc00000 -->" in (shop / name).read_text() for name in ("AGENTS.md", "CLAUDE.md"))
+    assert not preview_sync(memory, SyncOrder(folder=shop)).changes
+
+
+def test_one_new_line_in_files_of_two_tools_is_one_rule_for_both(memory: Memory, shop: Path) -> None:
     _keep(memory, TESTS)
+    _sync(memory, shop, "agents", "claude")
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        file = shop / name
+        file.write_text(file.read_text().replace("<!-- handrail:rules end", "- Use tabs.\n<!-- handrail:rules end"))
+
+    _sync(memory, shop, "agents", "claude")
+
+    (added,) = [rule for rule in memory.rules.load().book if rule.text == "Use tabs."]
+    assert all(f"- Use tabs. <!-- {added.id} -->" in (shop / name).read_text() for name in ("AGENTS.md", "CLAUDE.md"))
+
+
+def test_words_that_another_rule_has_leave_the_file_alone(memory: Memory, shop: Path) -> None:
+    _keep(memory, TESTS, PUSH)
+    _sync(memory, shop)
+    file = shop / "AGENTS.md"
+    file.write_text(file.read_text().replace("Run the tests first.", "Never push to main!"))
+    before = file.read_bytes()
+
+    report = _sync(memory, shop)
+
+    assert report.files[0].change == "problem"
+    assert "rb00000 says that already" in (report.files[0].problem or "")
+    assert file.read_bytes() == before
+
+
+def test_one_hand_in_two_files_is_taken_in_once(memory: Memory, shop: Path) -> None:
+    _keep(memory, _rule("ra00000", "Run the tests first.", repositories=(str(shop),)))
     _sync(memory, shop, "agents", "claude")
     for name in ("AGENTS.md", "CLAUDE.md"):
         file = shop / name

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail import files
 from handrail.app.learning.memory import Memory
@@ -27,8 +28,8 @@ from handrail.learning.delivery.record import Delivered, ReadRecord
 from handrail.learning.delivery.store import DeliveryStore
 from handrail.learning.delivery.targets import TARGETS, Planned, Target, place_of, planned, rules_in, target_named
 from handrail.learning.rules.block import block_of
-from handrail.learning.rules.model import Life, NoSuchRule, RuleBook
-from handrail.learning.rules.operations import Add, Advance, Operation, Refused, apply, apply_all
+from handrail.learning.rules.model import Life, RuleBook
+from handrail.learning.rules.operations import Add, Advance, Operation, Refused, apply
 from handrail.learning.rules.sentence import normalised, sentence
 from handrail.workspace.repository import repository_of
 
@@ -133,9 +134,13 @@ class _Desk:
         self._record = DeliveryStore(memory.folder)
         record = self._record.load()
         book = memory.rules.load().book
-        sheets = [_sheet(self._root, target, record, book) for target in self._targets(book)]
+        sheets: list[_Sheet] = []
+        for target in self._targets(book):
+            # Each hand is read against what those before it left, so that the same one in two files is taken in once.
+            sheet, book = _taken_in(_sheet(self._root, target, record, book), book, at)
+            sheets.append(sheet)
         self.operations = tuple(one for sheet in sheets if sheet.problem is None for one in sheet.taken.operations)
-        self._pages = [self._page(sheet, _with_hand(book, self.operations, at)) for sheet in sheets]
+        self._pages = [self._page(sheet, book) for sheet in sheets]
 
     def report(self, *, is_applied: bool) -> SyncReport:
         return SyncReport(
@@ -200,7 +205,7 @@ def _sheet(root: Path, target: Target, record: ReadRecord, book: RuleBook) -> _S
     except HandrailError as fault:
         return _Sheet(target=target, path=path, problem=fault.message)
     taken = taken_from(hand, book, repository=str(root), harnesses=target.reads, file=target.path)
-    problem = f"a line of the block can be no rule: {'; '.join(taken.problems)}" if taken.problems else None
+    problem = "; ".join(taken.problems) or None
     note = (
         "the block that was put there was taken out by hand; writing puts it back"
         if written and block is None
@@ -209,19 +214,24 @@ def _sheet(root: Path, target: Target, record: ReadRecord, book: RuleBook) -> _S
     return _Sheet(target=target, path=path, before=before, hand=hand, taken=taken, problem=problem, note=note)
 
 
+def _taken_in(sheet: _Sheet, book: RuleBook, at: datetime) -> tuple[_Sheet, RuleBook]:
+    """The rules as the owner's hand in the file leaves them; a hand that they do not take is its problem."""
+    if sheet.problem is not None:
+        return sheet, book
+    try:
+        return sheet, _with_hand(book, sheet.taken.operations, at)
+    except Refused as fault:
+        return replace(sheet, problem=fault.message), book
+
+
 def _with_hand(book: RuleBook, operations: Iterable[Operation], at: datetime) -> RuleBook:
-    """The rules as the owner's hand leaves them; what they wrote themselves is in force at once."""
+    """The rules after ``operations`` of the owner; what they wrote themselves is in force at once."""
     for operation in operations:
-        try:
-            book = apply(book, operation, by="owner", at=at)
-        except (Refused, NoSuchRule):
-            # The same hand in a second file: what it did is done.
-            continue
+        book = apply(book, operation, by="owner", at=at)
         if isinstance(operation, Add):
             wanted = normalised(sentence(operation.text))
             rule = next(one for one in book if normalised(one.text) == wanted)
-            if rule.life is not Life.ACTIVE:
-                book = apply_all(book, [Advance(rule=rule.id, life=Life.ACTIVE)], by="owner", at=at)
+            book = apply(book, Advance(rule=rule.id, life=Life.ACTIVE), by="owner", at=at)
     return book
 
 

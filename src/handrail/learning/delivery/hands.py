@@ -1,7 +1,8 @@
 """The owner's hand in a block, as operations on the rules: what they changed is theirs from then on.
 
 Put otherwise: the rule says it in their words. Taken out: it no longer counts in that repository. Added: a rule of
-their own there. A line that no rule can say is a problem, and its file is left as it is until they mend it.
+their own there, or one there is comes to count there. A line that no rule can say is a problem, and so is one taken out
+of a single repository whose rule counts everywhere; its file is left as it is until they mend it.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from msgspec.structs import replace
 
 from handrail.learning.delivery.managed import Hand, lines_of
 from handrail.learning.rules.model import Life, Rule, RuleBook, RuleScope
-from handrail.learning.rules.operations import Add, Amend, Operation, Rescope, Retire
+from handrail.learning.rules.operations import Add, Advance, Amend, Operation, Rescope, Restore, Retire
+from handrail.learning.rules.scope import merged, overlap
 from handrail.learning.rules.sentence import NotASentence, normalised, sentence
 
 
 class Taken(Struct, frozen=True, kw_only=True):
-    """What the hand comes to: ``operations`` by the owner, and ``problems``, the lines that no rule can say."""
+    """What the hand comes to: ``operations`` by the owner, and ``problems``, what no operation can do, in sentences."""
 
     operations: tuple[Operation, ...] = ()
     problems: tuple[str, ...] = ()
@@ -36,14 +38,17 @@ def taken_from(hand: Hand, book: RuleBook, *, repository: str, harnesses: tuple[
         try:
             operations += _amended(rule, line.text, file)
         except NotASentence as problem:
-            problems.append(f"{line.text!r}: {problem.message}")
-    for id in hand.removed:
-        operations += _removed(book.get(id), repository, file)
+            problems.append(_no_rule(line.text, problem))
+    for rule in filter(None, map(book.get, hand.removed)):
+        if rule.life is not Life.RETIRED and rule.scope.repositories is None:
+            problems.append(_is_everywhere(rule))
+        else:
+            operations += _removed(rule, repository, file)
     for text in hand.added:
         try:
             operations += _added(text, book, RuleScope(repositories=(repository,), harnesses=harnesses), file)
         except NotASentence as problem:
-            problems.append(f"{text!r}: {problem.message}")
+            problems.append(_no_rule(text, problem))
     return Taken(operations=tuple(operations), problems=tuple(problems))
 
 
@@ -55,21 +60,43 @@ def _amended(rule: Rule | None, text: str, file: str) -> Iterator[Operation]:
         yield Amend(rule=rule.id, text=words, reason=f"put otherwise in {file}")
 
 
-def _removed(rule: Rule | None, repository: str, file: str) -> Iterator[Operation]:
-    if rule is None or rule.life is Life.RETIRED:
+def _removed(rule: Rule, repository: str, file: str) -> Iterator[Operation]:
+    places = rule.scope.repositories or ()
+    if rule.life is Life.RETIRED or repository not in places:
         return
-    elsewhere = [one for one in rule.scope.repositories or () if one != repository]
+    elsewhere = tuple(one for one in places if one != repository)
+    reason = f"taken out of {file}"
     if elsewhere:
-        scope = replace(rule.scope, repositories=tuple(elsewhere))
-        yield Rescope(rule=rule.id, scope=scope, reason=f"taken out of {file}")
+        yield Rescope(rule=rule.id, scope=replace(rule.scope, repositories=elsewhere), reason=reason)
     else:
-        yield Retire(rule=rule.id, reason=f"taken out of {file}")
+        yield Retire(rule=rule.id, reason=reason)
 
 
 def _added(text: str, book: Iterable[Rule], scope: RuleScope, file: str) -> Iterator[Operation]:
+    """A rule of the owner's own; one that says it already comes to count there, and is in force."""
     words = sentence(text)
-    if not any(normalised(rule.text) == normalised(words) and rule.life is not Life.RETIRED for rule in book):
-        yield Add(text=words, scope=scope, reason=f"written into {file}")
+    reason = f"written into {file}"
+    same = next((rule for rule in book if normalised(rule.text) == normalised(words)), None)
+    if same is None:
+        yield Add(text=words, scope=scope, reason=reason)
+        return
+    if same.life is Life.RETIRED:
+        yield Restore(rule=same.id, reason=reason)
+    if not overlap(same.scope, scope):
+        yield Rescope(rule=same.id, scope=merged([same.scope, scope]), reason=reason)
+    if same.life is not Life.ACTIVE:
+        yield Advance(rule=same.id, life=Life.ACTIVE, reason=reason)
+
+
+def _no_rule(text: str, problem: NotASentence) -> str:
+    return f"a line of the block can be no rule: {text!r}: {problem.message}"
+
+
+def _is_everywhere(rule: Rule) -> str:
+    return (
+        f"{rule.id} counts in every repository and cannot be taken out of one: `handrail rules scope {rule.id}` says "
+        f"where it counts, `handrail rules retire {rule.id}` puts it out of force"
+    )
 
 
 def _unsaid(rule: Rule, text: str) -> str:
