@@ -10,7 +10,16 @@ import pytest
 
 from handrail.learning.interventions import Intervention, find_interventions
 from handrail.learning.probes.arms import NEUTRAL, Setting, gone_through, judged_by, tools_of
-from handrail.learning.probes.branching import Branch, Grading, NoBranch, RecordedCall, branch_at
+from handrail.learning.probes.branching import (
+    Branch,
+    Grading,
+    NoBranch,
+    RecordedCall,
+    branch_at,
+    is_sendable,
+    unanswered,
+    with_results,
+)
 from handrail.learning.probes.ledger import Arm, standings
 from handrail.learning.probes.pairing import Probe, conviction, probed, words_digest
 from handrail.learning.probes.verdicts import Performed, answered_from, told
@@ -322,3 +331,22 @@ def test_tools_that_were_not_recorded_are_stood_in_for_by_what_was_seen() -> Non
         ("Grep", []),
         ("Read", ["file_path"]),
     ]
+
+
+def test_a_call_without_a_result_on_record_gets_one_that_says_so() -> None:
+    cut = (
+        _person("go"),
+        _agent(_use("a", "Read", file_path="a.md"), _use("b", "Read", file_path="b.md")),
+        _person(ToolResult("a", "AAA")),
+        _agent(_use("c", "Read", file_path="c.md")),
+        _agent("Well."),
+        _agent(_use("d", "Read", file_path="d.md")),
+    )
+
+    mended = with_results(cut)
+
+    assert unanswered(mended) == ()
+    assert is_sendable(mended)
+    assert [message.role[0] for message in mended] == list("uauauaau")
+    assert with_results(mended) == mended
+    assert with_results(STEERED) is STEERED

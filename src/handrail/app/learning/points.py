@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,8 +19,8 @@ from handrail.learning.interventions import find_interventions
 from handrail.learning.lines import line_of
 from handrail.learning.moment import Intervention
 from handrail.learning.probes.arms import Setting
-from handrail.learning.probes.branching import Branch, NoBranch, branch_at, calls_of, is_sendable
-from handrail.learning.probes.redacting import redacted, redacted_text
+from handrail.learning.probes.branching import Branch, NoBranch, branch_at, calls_of, is_sendable, with_results
+from handrail.learning.probes.redacting import Cleaning, redacted, redacted_text
 from handrail.learning.rules.model import Source
 from handrail.learning.rules.scope import Place
 from handrail.library import Unread
@@ -86,6 +87,7 @@ def _in_session(opened: Opened, sources: Iterable[Source]) -> Iterator[tuple[str
     branches = opened.info.codec.branches(opened.native)
     moments = {one.id: one for one in find_interventions(opened.session, branches=branches)}
     lines = {branch.id: branch for branch in branches}
+    texts = cache(redacted_text)
     for source in sources:
         moment = moments.get(source.moment)
         if moment is None:
@@ -93,19 +95,19 @@ def _in_session(opened: Opened, sources: Iterable[Source]) -> Iterator[tuple[str
             continue
         line = line_of(opened.session.body, lines[moment.branch] if moment.branch is not None else None)
         at = line.start + moment.at
-        yield source.moment, _point(opened, source, line.body, replace(moment, at=at))
+        yield source.moment, _point(opened, source, line.body, replace(moment, at=at), texts)
 
 
-def _point(opened: Opened, source: Source, body: Common, moment: Intervention) -> Point | NoPoint:
+def _point(opened: Opened, source: Source, body: Common, moment: Intervention, texts: Cleaning) -> Point | NoPoint:
     branch = branch_at(body, moment)
     if isinstance(branch, NoBranch):
         return NoPoint(source=source, reason=branch.reason)
     clean = _without_rules(branch.prefix)
     if clean is None:
         return NoPoint(source=source, reason="rules stand in its prompt that cannot be told from the rest")
-    # Before it is decided whether it can be sent: what is told is told by what was sent.
-    branch = redacted(replace(branch, prefix=clean))
-    if not is_sendable(seen_of(branch.prefix)):
+    # What is told is told by what was sent: what a model sees of it now, answered, redacted.
+    branch = redacted(replace(branch, prefix=with_results(seen_of(clean))), texts)
+    if not is_sendable(branch.prefix):
         return NoPoint(source=source, reason="the conversation up to it is not one a model takes")
     calls = calls_of(body)
     setting = setting_of(opened, moment.at, calls, is_live=moment.branch is None)

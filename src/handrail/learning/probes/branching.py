@@ -25,6 +25,8 @@ from handrail.transcripts.model import (
     ToolUse,
 )
 
+_NOT_RECORDED = "[no result was recorded]"
+
 
 class Grading(StrEnum):
     """How an arm is told: by the calls it makes after a steer, by the call that was refused, or by a judge."""
@@ -180,6 +182,25 @@ def unanswered(prefix: Common) -> tuple[str, ...]:
     answered = {block.tool_use_id for message in prefix for block in message.content if type(block) is ToolResult}
     uses = (block for message in prefix for block in message.content if type(block) is ToolUse)
     return tuple(use.id for use in uses if use.id not in answered)
+
+
+def with_results(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """``messages`` with a result that says so for every call that has none on record: calls that were cut off, or whose
+    result came elsewhere. Both arms see the same."""
+    missing = set(unanswered(messages))
+    if not missing:
+        return messages
+    out: list[Message] = []
+    owed: tuple[ToolResult, ...] = ()
+    for message in messages:
+        if owed and message.role == "user":
+            message = replace(message, content=(*owed, *message.content))
+        elif owed:
+            out.append(Message(role="user", content=owed))
+        uses = [block.id for block in message.content if type(block) is ToolUse and block.id in missing]
+        owed = tuple(ToolResult(id, _NOT_RECORDED, True) for id in uses)
+        out.append(message)
+    return (*out, Message(role="user", content=owed)) if owed else tuple(out)
 
 
 def is_sendable(messages: tuple[Message, ...]) -> bool:

@@ -6,7 +6,8 @@ with a name taken out calls for it under that name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -26,18 +27,25 @@ from handrail.transcripts.model import (
 )
 from handrail.transcripts.redact import redact
 
+Cleaning: TypeAlias = Callable[[str], str]
+"""Takes out of a text what may not leave the machine."""
+
 _NO_PICTURE = "[a picture stood here; it is left out]"
 
 
-def redacted(branch: Branch) -> Branch:
+def redacted(branch: Branch, clean: Cleaning | None = None) -> Branch:
     """``branch`` as it may leave the machine. Pictures and data are left out, and so is reasoning, whose signature
-    would not fit it any more and whose reader may be another model."""
+    would not fit it any more and whose reader may be another model.
+
+    ``clean`` is for who redacts many branches of one session and remembers its texts (None: ``redacted_text``).
+    """
+    clean = clean or redacted_text
     return replace(
         branch,
-        prefix=tuple(message for message in map(_message, branch.prefix) if message.content),
-        tail=tuple(map(_call, branch.tail)),
-        unwanted=tuple(map(_call, branch.unwanted)),
-        wanted=tuple(map(_call, branch.wanted)),
+        prefix=tuple(message for one in branch.prefix if (message := _message(one, clean)).content),
+        tail=tuple(_call(one, clean) for one in branch.tail),
+        unwanted=tuple(_call(one, clean) for one in branch.unwanted),
+        wanted=tuple(_call(one, clean) for one in branch.wanted),
     )
 
 
@@ -46,45 +54,45 @@ def redacted_text(text: str) -> str:
     return redact(text).text
 
 
-def _message(message: Message) -> Message:
+def _message(message: Message, clean: Cleaning) -> Message:
     # What a provider keeps of its own is bound to the bytes that it was made of.
-    return replace(message, content=tuple(_blocks(message)), provider=None)
+    return replace(message, content=tuple(_blocks(message, clean)), provider=None)
 
 
-def _blocks(message: Message) -> Iterator[Block]:
+def _blocks(message: Message, clean: Cleaning) -> Iterator[Block]:
     for block in message.content:
         match block:
             case Text():
-                yield replace(block, text=redacted_text(block.text))
+                yield replace(block, text=clean(block.text))
             case Thinking():
                 continue
             case ToolUse():
                 name, input = render_call(block.call)
-                yield ToolUse(block.id, parse_call(name, _json(input)))
+                yield ToolUse(block.id, parse_call(name, _json(input, clean)))
             case ToolResult():
-                yield replace(block, content=_json(block.content))
+                yield replace(block, content=_json(block.content, clean))
             case Image() | Artifact(text=None):
                 yield Text(_NO_PICTURE)
             case Artifact():
-                yield replace(block, text=redacted_text(block.text or ""), data=None)
+                yield replace(block, text=clean(block.text or ""), data=None)
             case Compaction():
-                yield replace(block, summary=None if block.summary is None else redacted_text(block.summary))
+                yield replace(block, summary=None if block.summary is None else clean(block.summary))
             case _:
                 yield block
 
 
-def _call(call: RecordedCall) -> RecordedCall:
-    return replace(call, input=_json(call.input), content=_json(call.content))
+def _call(call: RecordedCall, clean: Cleaning) -> RecordedCall:
+    return replace(call, input=_json(call.input, clean), content=_json(call.content, clean))
 
 
-def _json(value: Json) -> Json:
+def _json(value: Json, clean: Cleaning) -> Json:
     """``value`` with its texts redacted; a picture in a result is taken out whole."""
     if isinstance(value, str):
-        return redacted_text(value)
+        return clean(value)
     if isinstance(value, list):
-        return [_json(item) for item in value]
+        return [_json(item, clean) for item in value]
     if isinstance(value, dict):
         if value.get("type") == "image":
             return {"type": "text", "text": _NO_PICTURE}
-        return {key: _json(item) for key, item in value.items()}
+        return {key: _json(item, clean) for key, item in value.items()}
     return value
