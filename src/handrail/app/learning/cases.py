@@ -19,6 +19,8 @@ from handrail.harnesses.handrail.codec import NAME, read_events
 from handrail.journal.events import RunStarted
 from handrail.journal.transcript import Projector
 from handrail.learning.corrections import corrected
+from handrail.learning.delivery.record import ReadRecord, riding_at
+from handrail.learning.delivery.targets import TARGETS
 from handrail.learning.interventions import find_interventions
 from handrail.learning.lines import line_of
 from handrail.learning.moment import Intervention, Trigger
@@ -48,13 +50,18 @@ class Excluded(Struct, frozen=True, gc=False):
     why: str
 
 
-def cases_of(opened: Opened, judging: Judging, *, candidates: bool = False) -> tuple[Case | Excluded, ...]:
-    """Every moment of the session: a case, or why it is none. With ``candidates`` those that may be step-ins too."""
+def cases_of(
+    opened: Opened, judging: Judging, *, candidates: bool = False, delivered: ReadRecord | None = None
+) -> tuple[Case | Excluded, ...]:
+    """Every moment of the session: a case, or why it is none. With ``candidates`` those that may be step-ins too.
+
+    ``delivered`` tells which rules stood in the files that other tools read.
+    """
     branches = opened.info.codec.branches(opened.native)
     found = find_interventions(opened.session, branches=branches, scorer=judging.scorer)
     found = corrected(found, judging.corrections)
     covers = coverings(opened.session, found, branches)
-    desk = _Desk(opened, {branch.id: branch for branch in branches})
+    desk = _Desk(opened, {branch.id: branch for branch in branches}, delivered or ReadRecord())
     cases: list[Case | Excluded] = []
     for moment, cover in zip(found, covers, strict=True):
         evidence = evidence_for(cover, moment)
@@ -75,8 +82,9 @@ def _why_not(moment: Intervention, evidence: Evidence, *, candidates: bool) -> s
 class _Desk:
     """One session, and what of it is looked up for several moments."""
 
-    def __init__(self, opened: Opened, branches: Mapping[str, Branch]) -> None:
+    def __init__(self, opened: Opened, branches: Mapping[str, Branch], record: ReadRecord) -> None:
         self._opened = opened
+        self._record = record
         self._branches = branches
         self._root = root_of(opened.session.meta.cwd)
         self._runs = tuple(_runs_of(opened))
@@ -112,9 +120,22 @@ class _Desk:
         )
 
     def _riding(self, at: int) -> tuple[str, ...] | None:
-        """The rules of the run that is corrected at message ``at``: a prompt corrects the run before its own."""
+        """The rules of the run that is corrected at message ``at``: a prompt corrects the run before its own.
+
+        Another tool reads its files when a session begins; what we had put there by then is on record.
+        """
+        if self._opened.info.name != NAME:
+            return self._delivered()
         begun = [rules for first, rules in self._runs if first < at]
         return begun[-1] if begun else None
+
+    def _delivered(self) -> tuple[str, ...] | None:
+        times = (message.timestamp for message in self._opened.session.body if message.timestamp is not None)
+        began = self._opened.session.meta.timestamp or next(times, None)
+        if began is None or self._root is None:
+            return None
+        targets = [target.name for target in TARGETS if self._opened.info.name in target.reads]
+        return riding_at(self._record, self._root, targets, began)
 
 
 def root_of(cwd: str | None) -> str | None:

@@ -28,8 +28,8 @@ def iter_runs(opened: Opened) -> Iterator[tuple[int, RunStarted]]:
 
 
 def run_at(opened: Opened, at: int) -> RunStarted | None:
-    """The run that message ``at`` of the live line is of."""
-    begun = [run for first, run in iter_runs(opened) if first <= at]
+    """The run whose work message ``at`` of the live line comes upon: a prompt comes upon the run before its own."""
+    begun = [run for first, run in iter_runs(opened) if first < at]
     return begun[-1] if begun else None
 
 

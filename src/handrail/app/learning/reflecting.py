@@ -23,8 +23,9 @@ from handrail.app.mining import Progress, has_people
 from handrail.app.opening import open_ref
 from handrail.clock import Clock, SystemClock
 from handrail.errors import HandrailError
+from handrail.learning.delivery.store import DeliveryStore
 from handrail.learning.provenance import EvidenceKind
-from handrail.learning.reflecting.lesson import MomentKey, Reflected, key_of
+from handrail.learning.reflecting.lesson import Reflected, key_of
 from handrail.learning.reflecting.reflector import Case, asked_about, reflected_on
 from handrail.library import Unread
 from handrail.models.errors import BadRequest, MalformedReply, ModelError
@@ -109,7 +110,7 @@ def preview(
 ) -> ReflectReport:
     """What ``reflect`` would send, without sending it: no model, no lock, nothing written."""
     journalled = memory.lessons.load()
-    search = _Search(machine, order, set(journalled.mined), on_progress)
+    search = _Search(machine, memory, order, on_progress)
     wanted = [case for cases in search for case in cases]
     taken = wanted[: order.limit]
     return ReflectReport(
@@ -141,7 +142,7 @@ def reflect(
     """
     with files.lock(memory.folder / "reflect.lock", waits=False):
         journalled = memory.lessons.load()
-        search = _Search(machine, order, set(journalled.mined), on_progress)
+        search = _Search(machine, memory, order, on_progress)
         desk = _Reflecting(memory, model, order, clock or SystemClock())
         asked(model, lambda: desk.work(search))
         return ReflectReport(
@@ -164,10 +165,11 @@ def reflect(
 class _Search:
     """The cases of each session that nobody was asked about before, and a count of all that was left out."""
 
-    def __init__(self, machine: Machine, order: ReflectOrder, mined: set[MomentKey], progress: Progress | None) -> None:
+    def __init__(self, machine: Machine, memory: Memory, order: ReflectOrder, progress: Progress | None) -> None:
         self._machine = machine
         self._order = order
-        self._mined = mined
+        self._mined = set(memory.lessons.load().mined)
+        self._delivered = DeliveryStore(memory.folder).load()
         self._progress = progress
         self.excluded: Counter[str] = Counter()
         self.unread: list[Unread] = []
@@ -182,7 +184,12 @@ class _Search:
             if self._progress is not None:
                 self._progress(done, len(refs))
             try:
-                found = cases_of(open_ref(self._machine, ref), self._machine.judging, candidates=self._order.candidates)
+                found = cases_of(
+                    open_ref(self._machine, ref),
+                    self._machine.judging,
+                    candidates=self._order.candidates,
+                    delivered=self._delivered,
+                )
             except HandrailError as problem:
                 self.unread.append(Unread(harness=ref.harness, where=ref.locator, message=problem.message))
                 continue
