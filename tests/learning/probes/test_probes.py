@@ -124,6 +124,24 @@ def test_what_the_person_said_is_in_no_prefix() -> None:
         assert _moment(body).words not in str(_branch(body).prefix)
 
 
+def test_what_was_recorded_after_the_persons_next_turn_answers_nothing() -> None:  # J 58
+    later = (
+        _agent("B in short."),
+        _person("now the letters"),
+        _agent(_use("d", "Read", file_path="letters.md")),
+        _person(ToolResult("d", "LLL")),
+        _agent("Done."),
+    )
+    for body in (STEERED, DENIED, ANSWERED):
+        moment = _moment(body)
+        branch = branch_at((*body[:-1], *later), moment)
+        last = branch_at(body, moment)
+
+        assert isinstance(branch, Branch) and isinstance(last, Branch)
+        assert branch.tail == last.tail
+        assert answered_from(branch.tail, set(), "Read", {"file_path": "letters.md"}) is None
+
+
 def test_a_moment_that_is_not_there_says_so() -> None:
     assert isinstance(branch_at(STEERED[:1], _moment(STEERED)), NoBranch)  # J 61
 

@@ -47,9 +47,9 @@ class RecordedCall(Struct, frozen=True, gc=False):
 
 
 class Branch(Struct, frozen=True, kw_only=True):
-    """One point. ``prefix`` is what both arms begin with; ``tail`` the recorded calls from there on, which answer
-    tools. ``unwanted`` are the calls that the person stepped in on, ``wanted`` those that followed from their words.
-    ``words`` are theirs, for a judge."""
+    """One point. ``prefix`` is what both arms begin with; ``tail`` the recorded calls from there to the person's next
+    turn, which answer tools. ``unwanted`` are the calls that the person stepped in on, ``wanted`` those that followed
+    from their words. ``words`` are theirs, for a judge."""
 
     grading: Grading
     prefix: Common
@@ -86,7 +86,7 @@ def _at_steer(body: Common, moment: Intervention) -> Branch | NoBranch:
     kept = tuple(block for block in message.content if not _is_words(block))
     if not any(type(block) is ToolResult for block in kept):
         return NoBranch("the words came with no results, so there is nothing to go on from without them")
-    tail = _calls(body, moment.at + 1, len(body))
+    tail = _calls(body, moment.at + 1, _end_of_turn(body, moment.at))
     wanted = _calls_of_next(body, moment.at + 1)
     return Branch(
         grading=Grading.STEER if wanted else Grading.JUDGED,
@@ -118,7 +118,7 @@ def _at_denial(body: Common, moment: Intervention) -> Branch | NoBranch:
     return Branch(
         grading=Grading.REFUSED,
         prefix=body[:turn],
-        tail=_calls(body, turn, len(body)),
+        tail=_calls(body, turn, _end_of_turn(body, moment.at)),
         unwanted=unwanted,
         words=moment.words,
     )
@@ -131,7 +131,12 @@ def _at_answer(body: Common, moment: Intervention) -> Branch | NoBranch:
         return NoBranch("nothing was answered before it")
     if not moment.words.strip():
         return NoBranch("the person said nothing that an answer could be judged by")
-    return Branch(grading=Grading.JUDGED, prefix=body[:turn], tail=_calls(body, turn, len(body)), words=moment.words)
+    return Branch(
+        grading=Grading.JUDGED,
+        prefix=body[:turn],
+        tail=_calls(body, turn, _end_of_turn(body, moment.at)),
+        words=moment.words,
+    )
 
 
 def _calls(body: Common, start: int, end: int) -> tuple[RecordedCall, ...]:
@@ -139,6 +144,19 @@ def _calls(body: Common, start: int, end: int) -> tuple[RecordedCall, ...]:
     results = {block.tool_use_id: block for message in body for block in message.content if type(block) is ToolResult}
     uses = (block for message in body[start:end] for block in message.content if type(block) is ToolUse)
     return tuple(_recorded(use, results.get(use.id)) for use in uses)
+
+
+def _end_of_turn(body: Common, at: int) -> int:
+    """Where the person next says something by itself after the agent went on from ``at``: what was recorded from there
+    on is of another task, and of files that had changed by then. The end of ``body`` where they never do."""
+    has_gone_on = False
+    for index in range(at + 1, len(body)):
+        content = body[index].content
+        if body[index].role == "assistant":
+            has_gone_on = True
+        elif has_gone_on and any(map(_is_words, content)) and not any(type(block) is ToolResult for block in content):
+            return index
+    return len(body)
 
 
 def calls_of(body: Common) -> tuple[RecordedCall, ...]:
