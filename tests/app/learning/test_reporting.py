@@ -84,6 +84,19 @@ def test_only_the_sessions_and_the_time_that_were_asked_for_count(tmp_path: Path
     assert sessions(SessionFilter(since=NOW + timedelta(days=1))) == 0
 
 
+def test_repeats_are_counted_only_of_what_was_asked_for(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    world.keep(_rule(world, sources=(replace(world.sources()[0], at=NOW + timedelta(days=1)),)))
+
+    def repeats(wanted: SessionFilter) -> int:
+        return report(world.machine(), world.memory(), wanted).told.total.repeats
+
+    assert repeats(SessionFilter()) == repeats(SessionFilter(project="shop")) == 1
+    assert repeats(SessionFilter(harness="handrail", since=NOW)) == 1
+    assert repeats(SessionFilter(project="bank")) == 0
+    assert repeats(SessionFilter(since=NOW + timedelta(days=2))) == 0
+
+
 def test_a_retired_rule_is_told_of_only_where_it_has_a_figure(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     retired = _rule(world, life=Life.RETIRED, reason="too much")

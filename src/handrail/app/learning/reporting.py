@@ -5,10 +5,11 @@ Needs no model. A session is held at a time; a moment that several files hold co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handrail.app.learning.memory import Memory
 from handrail.app.learning.tenure import findings
@@ -24,7 +25,7 @@ from handrail.learning.probes.tenure import Finding
 from handrail.learning.proposals.model import Handling
 from handrail.learning.reflecting.lesson import Lesson
 from handrail.learning.report import Figure, Repeat, Report, SessionFigures, report_of
-from handrail.learning.rules.model import Life, Rule
+from handrail.learning.rules.model import Life, Rule, Source
 from handrail.library import Unread, project_name
 from handrail.transcripts.codec import SessionRef
 
@@ -80,7 +81,7 @@ def report(
     checks, bad = checks_of(book)
     unread: list[Unread] = []
     figures = list(_figures(machine, sessions, checks, unread, on_progress))
-    repeats = [one for one in repeats_of(memory) if _admits(sessions, one)]
+    repeats = repeats_of(memory, _admitting(machine, sessions))
     drawn = report_of(figures, repeats)
     told = LoopReport(
         since=sessions.since,
@@ -96,20 +97,23 @@ def report(
     return Reported(told=told, drawn=drawn)
 
 
-def repeats_of(memory: Memory) -> tuple[Repeat, ...]:
+def repeats_of(memory: Memory, admits: Callable[[Source], bool] = lambda _: True) -> tuple[Repeat, ...]:
     """The corrections that a rule was there for already: moments after it came, of which it has more evidence, or that
-    a proposal found it to cover. Each moment counts once a rule."""
+    a proposal found it to cover. Each moment that ``admits`` lets in counts once a rule."""
     rules = {rule.id: rule for rule in memory.rules.load().book}
     lessons = {lesson.id: lesson for lesson in memory.lessons.load().lessons()}
     found: dict[tuple[str, str], Repeat] = {}
     for rule in rules.values():
         for source in rule.sources:
-            _note(found, rule, lessons.get(source.lesson or ""), source.at, source.moment)
+            if admits(source):
+                _note(found, rule, lessons.get(source.lesson or ""), source.at, source.moment)
     for proposal in memory.proposals.load():
         for one in proposal.covered:
             covered, lesson = rules.get(one.rule), lessons.get(one.lesson)
-            if covered is not None and lesson is not None and one.handling is not Handling.RETIRED:
-                source = lesson.reflected.source
+            if covered is None or lesson is None or one.handling is Handling.RETIRED:
+                continue
+            source = lesson.reflected.source
+            if admits(source):
                 _note(found, covered, lesson, source.at, source.moment)
     return tuple(found.values())
 
@@ -124,8 +128,18 @@ def _note(
     found.setdefault((rule.id, moment), Repeat(rule=rule.id, at=at, project=project))
 
 
-def _admits(sessions: SessionFilter, repeat: Repeat) -> bool:
-    return sessions.since is None or (repeat.at is not None and repeat.at >= sessions.since)
+def _admitting(machine: Machine, sessions: SessionFilter) -> Callable[[Source], bool]:
+    """Whether a moment is one of those asked for: by its own time, and by the session it is in."""
+    known: set[tuple[str, str]] | None = None
+    if sessions.harness is not None or sessions.project is not None:
+        at_any_time = replace(sessions, since=None)
+        known = {(ref.harness, ref.id) for ref in machine.catalog().sessions if at_any_time.admits(ref)}
+
+    def admits(source: Source) -> bool:
+        is_late = sessions.since is None or (source.at is not None and source.at >= sessions.since)
+        return is_late and (known is None or (source.harness, source.session) in known)
+
+    return admits
 
 
 def _figures(
