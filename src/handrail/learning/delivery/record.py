@@ -14,7 +14,7 @@ from handrail.learning.delivery.managed import Wanted
 
 
 class Delivered(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """From ``at`` on the file of ``target`` in ``repository`` holds a block of ``lines``; of none, it holds no block."""
+    """From ``at`` on the file of ``target`` in ``repository`` holds a block of ``lines``; of none: no block."""
 
     repository: str
     target: str
