@@ -93,6 +93,12 @@ def test_rules_without_room_are_told_of(environment: Environment, memory: Memory
     assert ("no_room", "rz00000") in _codes(environment)
 
 
+def test_rules_of_every_repository_without_room_are_told_of(environment: Environment, memory: Memory) -> None:
+    _keep(memory, *(Rule(id=f"r{n:06}", text=f"Rule {n}.", life=Life.ACTIVE) for n in range(13)))
+
+    assert ("no_room", "r000012") in _codes(environment)
+
+
 def test_a_proposal_that_nobody_looks_at_is_told_of_after_a_week(environment: Environment, memory: Memory) -> None:
     with memory.proposals.writing():
         memory.proposals.put(Proposal(id="pold", created_at=AT - timedelta(days=7)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,8 +32,9 @@ def test_rules_without_fault_are_not_complained_of() -> None:
     assert lint(book_of(TESTS, "Answer in one paragraph."), _around()) == ()
 
 
-def test_rules_that_have_no_room_in_prompts_are_named() -> None:  # A11 120, J 47
-    book = book_of("One thing.", "Another matter.", "Something else.")
+@pytest.mark.parametrize("scope", [HERE, RuleScope()], ids=["of a repository", "of all"])
+def test_rules_that_have_no_room_in_prompts_are_named(scope: RuleScope) -> None:  # A11 120, J 47
+    book = book_of("One thing.", "Another matter.", "Something else.", scope=scope)
     for rule in book:
         book = apply(book, Advance(rule=rule.id, life=Life.TRIAL), by="owner", at=AT)
 

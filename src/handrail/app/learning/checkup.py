@@ -22,7 +22,7 @@ from handrail.learning.delivery.record import Delivered
 from handrail.learning.delivery.store import DeliveryStore
 from handrail.learning.delivery.targets import TARGETS
 from handrail.learning.probes.store import LedgerStore
-from handrail.learning.rules.block import block_of
+from handrail.learning.rules.block import block_of, in_order
 from handrail.learning.rules.model import Life, Rule, RuleScope
 from handrail.learning.rules.scope import Place, matches
 
@@ -201,12 +201,12 @@ def _crowded(riding: Iterable[Rule]) -> Iterator[LoopFinding]:
     rules = tuple(riding)
     homes = {home for rule in rules for home in rule.scope.repositories or ()}
     told: set[str] = set()
-    for home in sorted(homes):
+    for home in (*sorted(homes), None):
         here = [rule for rule in rules if matches(_anywhere(rule.scope), Place(repository=home))]
-        for id in block_of((), here).left_out:
+        for id in block_of((), in_order(here)).left_out:
             if id not in told:
                 told.add(id)
-                message = f"there is no room for it in the prompts of {home}"
+                message = f"there is no room for it in the prompts of {home or 'most repositories'}"
                 yield LoopFinding(code="no_room", grade=Grade.PROBLEM, about=id, message=message)
 
 

@@ -99,11 +99,11 @@ def last_evidence(rule: Rule) -> datetime | None:
 
 
 def _over_budget(book: RuleBook, own: Sequence[str], budget: Budget) -> Iterator[RuleFinding]:
-    """Rules that ride nowhere for want of room, in the repositories that rules name."""
+    """Rules that have no room in some prompt, in the repositories that rules name or in any other."""
     named = {place for rule in book for place in rule.scope.repositories or ()}
     harnesses = sorted({name for rule in book for name in rule.scope.harnesses or ()} or {"handrail"})
     left: dict[str, None] = {}
-    for repository in sorted(named):
+    for repository in (None, *sorted(named)):
         for harness in harnesses:
             run = Place(repository=repository, harness=harness, tools=_all_tools(book))
             left |= dict.fromkeys(block_of(own, rules_for(book, run), budget).left_out)
