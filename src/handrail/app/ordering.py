@@ -28,10 +28,10 @@ class Order(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at most one of them. ``blueprint`` is a name or a file: of a run that is open it must be the one it obeys, and with
     ``is_anew`` that run is ended and its task begun again with this one. ``compact_at`` is the size of the model's
     context, in tokens, from which it is summed up (None: four fifths of what the model can be given, where that is
-    known). ``worker`` names the model of agents that
-    this one starts, where it is another. ``passes`` are the variables with keys of models that commands get all the
-    same. ``is_by_person`` says that a person gave the task, not a program; ``is_detached`` that the run is carried on
-    in the background. ``database`` is where it is kept. ``is_without_rules``: no learned rule rides. The rest is as in ``outfitting.Wish``.
+    known). ``worker`` names the model of agents that this one starts, where it is another. ``passes`` are the variables
+    with keys of models that commands get all the same. ``is_by_person`` says that a person gave the task, not a
+    program; ``is_detached`` that the run is carried on in the background. ``database`` is where it is kept.
+    ``is_without_rules``: no learned rule rides. The rest is as in ``outfitting.Wish``.
     """
 
     task: str = ""

@@ -25,7 +25,11 @@ def test_judging_and_running_calls_loads_nothing_heavy(module: str) -> None:
 
 
 def test_names_of_built_ins_are_known_without_importing_one() -> None:
-    code = "from handrail.agents import tools; import sys; print('ask' in tools.built_in_names(), 'pydantic' in sys.modules)"
+    code = """
+import sys
+from handrail.agents import tools
+print('ask' in tools.built_in_names(), 'pydantic' in sys.modules)
+"""
     assert _run(code) == "True False"
 
 

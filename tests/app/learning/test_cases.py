@@ -50,8 +50,8 @@ def _opened(*messages: Message, cwd: str | None = "/srv/shop") -> Opened:
     )
 
 
-def _cases(opened: Opened, **options: bool) -> list[Case]:
-    found = cases_of(opened, Judging(), **options)
+def _cases(opened: Opened, *, candidates: bool = False) -> list[Case]:
+    found = cases_of(opened, Judging(), candidates=candidates)
     return [one for one in found if isinstance(one, Case)]
 
 
