@@ -212,6 +212,21 @@ def test_one_new_line_in_files_of_two_tools_is_one_rule_for_both(memory: Memory,
     assert all(f"- Use tabs. <!-- {added.id} -->" in (shop / name).read_text() for name in ("AGENTS.md", "CLAUDE.md"))
 
 
+def test_words_over_a_rule_that_was_retired_since_are_a_rule_of_the_owners(memory: Memory, shop: Path) -> None:
+    _keep(memory, TESTS)
+    _sync(memory, shop)
+    _keep(memory, replace(TESTS, life=Life.RETIRED, reason="it harms"))
+    file = shop / "AGENTS.md"
+    file.write_text(file.read_text().replace("Run the tests first.", "Run make test first."))
+
+    _sync(memory, shop)
+
+    assert memory.rules.load().book.find("ra0").life is Life.RETIRED
+    (added,) = [rule for rule in memory.rules.load().book if rule.text == "Run make test first."]
+    assert (added.by, added.life) == ("owner", Life.ACTIVE)
+    assert f"- Run make test first. <!-- {added.id} -->" in file.read_text()
+
+
 def test_words_that_another_rule_has_leave_the_file_alone(memory: Memory, shop: Path) -> None:
     _keep(memory, TESTS, PUSH)
     _sync(memory, shop)

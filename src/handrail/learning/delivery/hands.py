@@ -31,12 +31,17 @@ def taken_from(hand: Hand, book: RuleBook, *, repository: str, harnesses: tuple[
 
     What the book says already is left out, so that a hand that was taken in is not taken in twice.
     """
+    here = RuleScope(repositories=(repository,), harnesses=harnesses)
     operations: list[Operation] = []
     problems: list[str] = []
     for line in hand.changed:
         rule = book.get(line.id)
         try:
-            operations += _amended(rule, line.text, file)
+            if rule is None or rule.life is Life.RETIRED:
+                # Words of the owner outlive the rule that they were written over.
+                operations += _added(line.text, book, here, file)
+            else:
+                operations += _amended(rule, line.text, file)
         except NotASentence as problem:
             problems.append(_no_rule(line.text, problem))
     for rule in filter(None, map(book.get, hand.removed)):
@@ -46,15 +51,13 @@ def taken_from(hand: Hand, book: RuleBook, *, repository: str, harnesses: tuple[
             operations += _removed(rule, repository, file)
     for text in hand.added:
         try:
-            operations += _added(text, book, RuleScope(repositories=(repository,), harnesses=harnesses), file)
+            operations += _added(text, book, here, file)
         except NotASentence as problem:
             problems.append(_no_rule(text, problem))
     return Taken(operations=tuple(operations), problems=tuple(problems))
 
 
-def _amended(rule: Rule | None, text: str, file: str) -> Iterator[Operation]:
-    if rule is None or rule.life is Life.RETIRED:
-        return
+def _amended(rule: Rule, text: str, file: str) -> Iterator[Operation]:
     words = sentence(_unsaid(rule, text))
     if words != rule.text:
         yield Amend(rule=rule.id, text=words, reason=f"put otherwise in {file}")
