@@ -51,7 +51,7 @@ def test_without_a_stated_budget_nothing_begins(tmp_path: Path) -> None:
     ended = handrail(world.environment, "learn", "--auto", "--model", "scripted:nonesuch")
 
     assert ended.code == 2
-    assert "spends what you say and no more" in ended.err
+    assert "asks nothing past a bound that you set" in ended.err
 
 
 def test_a_dead_model_ends_with_1_and_a_bound_with_0(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def COMMAND(
     be enforced or reworded, where it was not it is to count there. Nothing is in force before you accept it:
     `handrail proposals`.
 
-    With --auto the whole loop is gone round, and spends no more than the bounds that are given: moments are reflected
+    With --auto the whole loop is gone round, and nothing is asked past the bounds that are given: moments are reflected
     on, proposals of lessons made, the rules in them probed at the moments they come from. One that makes anything worse
     is rejected, one that does not is on trial, and on a shorter leash where nothing could be measured; whatever changes
     rules there are waits for you. Rules in force are measured, credited and retired by what was measured, but yours.
@@ -100,7 +100,7 @@ def _by_itself(
 
     if bounds == Bounds():
         raise click.UsageError(
-            "--auto spends what you say and no more: give --max-requests, --max-tokens or --max-cost"
+            "--auto asks nothing past a bound that you set: give --max-requests, --max-tokens or --max-cost"
         )
     asked = model_named(model, surface.environment)
     judging = None if judge is None else asked if judge == "same" else model_named(judge, surface.environment)
