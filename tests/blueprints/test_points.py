@@ -8,7 +8,7 @@ import tomllib
 from datetime import timedelta
 
 import pytest
-import tomlkit
+import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -250,7 +250,7 @@ points = st.builds(
 def test_a_point_goes_through_json_and_toml_unchanged(point: InteractionPoint) -> None:
     assert point == InteractionPoint.model_validate_json(point.model_dump_json())
     data = point.model_dump(mode="json", exclude_defaults=True)
-    assert point == InteractionPoint.model_validate(tomllib.loads(tomlkit.dumps(data)))
+    assert point == InteractionPoint.model_validate(tomllib.loads(tomli_w.dumps(data)))
 
 
 @given(points)
