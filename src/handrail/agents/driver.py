@@ -6,7 +6,6 @@ All it knows of a run is in the journal's events. It names no provider, no tool,
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from functools import partial
@@ -17,7 +16,7 @@ from msgspec.structs import replace
 from handrail.agents.asks import Asks
 from handrail.agents.boundary import Asking, ask_all, context_at
 from handrail.agents.calls import Calls
-from handrail.agents.cancellation import CancellationToken, Cancelled
+from handrail.agents.cancellation import CancellationToken
 from handrail.agents.charging import take, uncounted
 from handrail.agents.compose import composed, consequences
 from handrail.agents.inbox import Inbox
@@ -25,6 +24,8 @@ from handrail.agents.opening import NotStartable
 from handrail.agents.requesting import Requests, model_of
 from handrail.agents.staging import Stages
 from handrail.agents.summarising import summarise
+from handrail.agents.timing import is_cut_off, unless_cut, whole
+from handrail.agents.underway import UnderWay
 from handrail.agents.work import Activity, Work
 from handrail.agents.writer import Writer
 from handrail.journal import events as ev
@@ -77,7 +78,7 @@ class Driver:
         self._activity = activity
         self._asking = asking
         self._compact = compact
-        self._flying: list[tuple[Effect, asyncio.Task[None]]] = []
+        self._under_way = UnderWay(inbox.wake)
         self.asks = Asks(work, writer, inbox.wake)
         self._calls = Calls(work, writer, self.asks)
         self.requests = Requests(work, writer, inbox.take)
@@ -93,7 +94,7 @@ class Driver:
                 await self._step()
         except asyncio.CancelledError:
             if not self._activity.is_let_go:
-                await _whole(self._commit_cancelled())
+                await whole(self._commit_cancelled())
             raise
         finally:
             await self._abandon()
@@ -119,7 +120,7 @@ class Driver:
                 await self._leave_or_stand(may_leave=self._work.place.depth == 0)
             return
         effects = next_effects(self._writer.state, self._work.clock.now())
-        flying = [effect for effect, _ in self._flying]
+        flying = self._under_way.effects
         fresh = [effect for effect in effects if effect not in flying] if flying else effects
         if fresh:
             if _are_asked(fresh):
@@ -127,10 +128,10 @@ class Driver:
             else:
                 for effect in fresh:
                     await self._begin(effect)
-            if len(self._flying) < len(flying) + len(fresh):
+            if len(self._under_way) < len(flying) + len(fresh):
                 return
             # All of it is under way: nothing is due before something lands or comes in.
-        elif self._flying and self._has_landed() and not self.asks.are_put:
+        elif self._under_way and self._has_landed() and not self.asks.are_put:
             if self._is_stopping():
                 # Nobody need be waited for any more, here as little as where the run was left.
                 await self._land("a stop was requested")
@@ -143,7 +144,7 @@ class Driver:
         """Judge calls, and run at once what may."""
         token = self._activity.begin(self._writer.state.inbox)
         for effect, is_started in await self._calls.admit(calls, self._work.clock.now()):
-            self._fly(effect, self._in_time(self._calls.run(effect.call, token, is_started=is_started)))
+            self._under_way.begin(effect, self._in_time(self._calls.run(effect.call, token, is_started=is_started)))
 
     async def _begin(self, effect: Effect) -> None:
         """Carry ``effect`` out, or start what may run beside others."""
@@ -156,7 +157,7 @@ class Driver:
                     return
                 await self._in_time(self.requests.send(effect, token))
             case RunTool(call=call, step=Step.RUN) | Spawn(call=call):
-                self._fly(effect, self._in_time(self._calls.run(call, token)))
+                self._under_way.begin(effect, self._in_time(self._calls.run(call, token)))
             case RunTool(step=Step.SKIP):
                 await self._calls.skip(effect)
                 await self._work.agents.end_left(effect.call)
@@ -166,13 +167,13 @@ class Driver:
             case RunTool():
                 await self._admit((effect.call,))
             case RunHook():
-                self._fly(effect, self._unless_cut(self._calls.hook(effect, token)))
+                self._under_way.begin(effect, unless_cut(self._calls.hook(effect, token)))
             case OpenAsk():
                 await self._calls.ask(effect)
             case Decide():
-                await self._unless_cut(self._decide(effect, token))
+                await unless_cut(self._decide(effect, token))
             case Compact():
-                await self._in_time(self._unless_cut(self._compact(effect, token)))
+                await self._in_time(unless_cut(self._compact(effect, token)))
             case WaitUntil():
                 await self._wait(effect)
             case Advance():
@@ -219,7 +220,7 @@ class Driver:
         """Whether the regions of a stage had to be seen to, or that was cut off: what is to be done may differ then."""
         before = self._writer.state.seq
         ask = partial(summarise, self._work, self._writer, token)
-        await self._in_time(self._unless_cut(stages.keep_up(self._writer, ask)))
+        await self._in_time(unless_cut(stages.keep_up(self._writer, ask)))
         return token.is_cancelled or self._writer.state.seq != before
 
     # What takes time
@@ -232,27 +233,14 @@ class Driver:
 
     async def _timed(self, work: Coroutine[Any, Any, None], left: SecondsLeft, *, is_last: bool) -> None:
         left_s = min(left.limit_s, LAST_ROUND_S) if is_last else left.left_s
-        is_cut = asyncio.Event()
-        timer = asyncio.get_running_loop().call_later(left_s, self._run_out, is_cut)
-        try:
-            await work
-        finally:
-            timer.cancel()
-        if is_cut.is_set() and is_last and left.stage is None:
+        if not await is_cut_off(work, left_s, self._activity):
+            return
+        if is_last and left.stage is None:
             # There is no round after the last one, so no boundary to come to.
             await self._end(End(reason=EndReason.MAX_SECONDS))
-        elif is_cut.is_set():
+        else:
             # Said, not computed: two clocks measured this, and the sum of what was done may lie just below the bound.
             await self._writer.record(ev.BoundReached(bound=Bound.MAX_SECONDS, stage=left.stage))
-
-    def _run_out(self, is_cut: asyncio.Event) -> None:
-        is_cut.set()
-        self._activity.cut(f"{Bound.MAX_SECONDS} is reached")
-
-    async def _unless_cut(self, work: Coroutine[Any, Any, None]) -> None:
-        """``work``, given up when it is cut off: nothing was recorded then, so it is due again if still wanted."""
-        with contextlib.suppress(Cancelled):
-            await work
 
     async def _wait(self, effect: WaitUntil) -> None:
         for ask in effect.overdue:
@@ -286,7 +274,7 @@ class Driver:
         held = {
             one.call for one in calls if one.traits.twice_is_safe and (one.ask is not None or agents.is_still(one.call))
         }
-        return all(isinstance(one, RunTool | Spawn) and one.call in held for one, _ in self._flying)
+        return all(isinstance(one, RunTool | Spawn) and one.call in held for one in self._under_way.effects)
 
     async def _leave_or_stand(self, *, may_leave: bool, until: datetime | None = None) -> None:
         """Park where that may be; else wait, and let the run above know that there is nothing else to do."""
@@ -303,32 +291,14 @@ class Driver:
         """Let go of what waits, with nothing recorded: whoever resumes the run finds its questions as they are."""
         self.asks.let_go()
         self._activity.leave()
-        tasks = [task for _, task in self._flying]
-        self._flying.clear()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._under_way.drop()
         self._note_spent()
         self.is_parked = True
 
-    def _fly(self, effect: Effect, work: Coroutine[Any, Any, None]) -> None:
-        self._flying.append((effect, asyncio.get_running_loop().create_task(self._waking(work))))
-
-    async def _waking(self, work: Coroutine[Any, Any, None]) -> None:
-        """``work``, after which the driver looks again: by then the task that this is has ended."""
-        try:
-            await work
-        finally:
-            self._inbox.wake()
-
     async def _reap(self) -> None:
         """Forget what has landed; raise what went wrong in it."""
-        if self._flying:
-            landed = [task for _, task in self._flying if task.done()]
-            if landed:
-                self._flying = [one for one in self._flying if one[1] not in landed]
-            for task in landed:
-                await task
+        if self._under_way:
+            await self._under_way.reap()
         if self.asks.are_put:
             await self.asks.reap()
 
@@ -356,21 +326,15 @@ class Driver:
 
     async def _land(self, reason: str) -> None:
         """End what still runs and wait for it: each gives its own result."""
-        if not self._flying:
-            return
-        self._activity.cut(reason)
-        tasks = [task for _, task in self._flying]
-        self._flying.clear()
-        await asyncio.wait(tasks)
-        for task in tasks:
-            await task
+        if self._under_way:
+            self._activity.cut(reason)
+            await self._under_way.land()
 
     async def _abandon(self) -> None:
         """End what still runs after something went wrong: that is raised already, and theirs follow from it."""
-        if self._flying:
+        if self._under_way:
             self._activity.let_go("the run broke off")
-        await asyncio.gather(*(task for _, task in self._flying), return_exceptions=True)
-        self._flying.clear()
+        await self._under_way.outlast()
 
     async def _commit_cancelled(self) -> None:
         state = self._writer.state
@@ -384,15 +348,6 @@ class Driver:
         for effect in next_effects(self._writer.state, self._work.clock.now()):
             if isinstance(effect, End):
                 await self._end(effect)
-
-
-async def _whole(work: Coroutine[Any, Any, None]) -> None:
-    """``work`` to its end, however often the task that waits for it is cancelled; the cancelling is the caller's."""
-    task = asyncio.get_running_loop().create_task(work)
-    while not task.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait({task})
-    await task
 
 
 def _visit_of(state: State) -> tuple[str, int] | None:
