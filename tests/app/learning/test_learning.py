@@ -198,6 +198,19 @@ def test_without_a_model_lessons_that_need_one_wait(tmp_path: Path) -> None:
     assert (report.proposals, list(report.waiting)) == ((), [SHOP])
 
 
+def test_without_a_model_lessons_can_be_proposed_as_they_stand(tmp_path: Path) -> None:
+    _with_lessons(tmp_path, "no, run the tests first")
+    (lesson,) = memory(tmp_path).lessons.load().lessons()
+
+    report = learn(memory(tmp_path), LearnOrder(as_they_stand=True), None, clock=LATER)
+
+    (proposal,) = report.proposals
+    assert (report.waiting, proposal.model) == ({}, None)
+    accept_proposal(memory(tmp_path), proposal.id, clock=LATER)
+    (rule,) = memory(tmp_path).rules.load().book
+    assert (rule.text, [one.lesson for one in rule.sources]) == (lesson.text, [lesson.id])
+
+
 def test_a_rejected_proposal_is_not_argued_again(tmp_path: Path) -> None:
     _with_lessons(tmp_path, "no, run the tests first")
     (proposal,) = learned(memory(tmp_path)).proposals

@@ -22,7 +22,7 @@ from handrail.app.machine import SCHEMA_VERSION
 from handrail.clock import Clock, SystemClock
 from handrail.learning.asking import answer_of
 from handrail.learning.proposals.drafting import Known, drafted, proposal_of, told_apart
-from handrail.learning.proposals.learner import MAX_LESSONS, Batch, Drafts, asked_for_changes
+from handrail.learning.proposals.learner import MAX_LESSONS, Batch, Drafts, as_they_stand, asked_for_changes
 from handrail.learning.proposals.model import Proposal, Status
 from handrail.learning.proposals.review import moves
 from handrail.learning.proposals.store import Shelf
@@ -40,11 +40,15 @@ _ARGUED = frozenset({Status.ACCEPTED, Status.APPLIED, Status.EMPTY, Status.REJEC
 
 
 class LearnOrder(Struct, frozen=True, kw_only=True):
-    """How lessons are learned from: those of a repository from ``least`` on, without the share ``holdout`` (0 to 1)."""
+    """How lessons are learned from: those of a repository from ``least`` on, without the share ``holdout`` (0 to 1).
+
+    ``as_they_stand``: without a model every lesson that no rule says yet is proposed as a rule of its own.
+    """
 
     least: int = 1
     holdout: float = 0.0
     bounds: Bounds = Bounds()
+    as_they_stand: bool = False
 
 
 class WouldAsk(Struct, frozen=True, kw_only=True):
@@ -168,6 +172,8 @@ class _Learning:
         for batch in self.batches:
             known = self.known(batch)
             plan, rest = told_apart(batch, known, self.at)
+            if rest.lessons and self._order.as_they_stand:
+                plan, rest = drafted(plan, as_they_stand(rest), rest, self.at), replace(rest, lessons=())
             if rest.lessons:
                 waiting[batch.topic] = "a model is needed for lessons that no rule says yet"
             else:

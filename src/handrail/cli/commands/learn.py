@@ -32,6 +32,11 @@ _HOLDOUT = "Leave this share of the lessons out (0 to 1), by their ids, for prob
 @click.option(
     "--judge", metavar="NAME", help="With --auto: this model tells what no code can; 'same' is the one asked."
 )
+@click.option(
+    "--as-they-stand",
+    is_flag=True,
+    help="Ask no model: propose each lesson that no rule says yet as a rule of its own, in its own words.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be sent, redacted, and send nothing.")
 @click.option("--min", "least", metavar="N", type=click.IntRange(1), default=1, help="Lessons a repository needs (1).")
 @click.option("--holdout", metavar="SHARE", type=click.FloatRange(0, 1), help=_HOLDOUT)
@@ -44,6 +49,7 @@ def COMMAND(
     /,
     is_auto: bool,
     judge: str | None,
+    as_they_stand: bool,
     dry_run: bool,
     least: int,
     holdout: float | None,
@@ -68,6 +74,8 @@ def COMMAND(
     from handrail.app.learning.learning import LearnOrder, learn, preview_learning
     from handrail.app.learning.memory import open_memory
 
+    if as_they_stand and (is_auto or model is not None):
+        raise click.UsageError("--as-they-stand asks no model: it goes with neither --auto nor --model")
     if is_auto:
         if dry_run:
             raise click.UsageError("--auto asks a model: see reflect, learn and probe with --dry-run for what of each")
@@ -77,13 +85,13 @@ def COMMAND(
         raise click.UsageError("--judge tells what probes came to: it goes with --auto")
     from handrail.cli.views.learning import finish_learned, render_learn_preview, render_learned
 
-    order = LearnOrder(least=least, holdout=holdout or 0.0, bounds=Bounds(**bounds))
+    order = LearnOrder(least=least, holdout=holdout or 0.0, bounds=Bounds(**bounds), as_they_stand=as_they_stand)
     memory = open_memory(surface.environment)
     preview = preview_learning(memory, order)
     if dry_run:
         surface.emit(preview, render_learn_preview)
         return
-    needs_model = any(ask.prompt is not None for ask in preview.would_ask)
+    needs_model = not as_they_stand and any(ask.prompt is not None for ask in preview.would_ask)
     found = learn(memory, order, model_named(model, surface.environment) if needs_model else None)
     surface.emit(found, render_learned)
     finish_learned(found, surface)

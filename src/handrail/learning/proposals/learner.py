@@ -76,6 +76,11 @@ class Batch(Struct, frozen=True, kw_only=True):
         return {f"L{number}": lesson for number, lesson in enumerate(self.lessons, 1)}
 
 
+def as_they_stand(batch: Batch) -> tuple[Drafted, ...]:
+    """A rule of each lesson in its own words: what can be proposed without asking a model."""
+    return tuple(Drafted(do="add", lessons=(label,), text=lesson.text) for label, lesson in batch.labelled().items())
+
+
 def asked_for_changes(batch: Batch, book: RuleBook, own: Sequence[str]) -> Asked:
     """The request for ``batch``, redacted; nothing of a session is in it but the person's words and the lessons."""
     retired = [rule for rule in book if rule.life is Life.RETIRED][-_RETIRED_SHOWN:]
