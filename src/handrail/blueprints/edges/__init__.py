@@ -7,6 +7,7 @@ order; the first that fits is taken. By the model only, and last, where ``when =
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, Union
 
@@ -62,7 +63,7 @@ class Visit(Struct, frozen=True, kw_only=True):
     output: Json = None
 
 
-class EdgeBase(BaseModel):
+class EdgeBase(BaseModel, ABC):
     """What every kind of edge has: the stage it leads ``to`` (``end`` ends the run), and its kind, ``when``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -73,9 +74,9 @@ class EdgeBase(BaseModel):
     to: Name
     when: str = ALWAYS
 
+    @abstractmethod
     def fits(self, visit: Visit) -> bool:
         """Whether this edge is to be taken after ``visit``, which ended in one of ``ends``."""
-        raise NotImplementedError
 
     @model_serializer(mode="wrap")
     def _with_kind(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
