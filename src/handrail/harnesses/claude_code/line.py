@@ -90,7 +90,7 @@ def _has_main(rows: list[Row]) -> bool:
 
 
 class _Tree:
-    """The rows with ids as nodes, by row index; ``parents`` has an entry for each, -1 for a root."""
+    """The rows with ids as nodes, by row index; ``parents`` has an entry for every row, -1 for a root."""
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
@@ -99,7 +99,7 @@ class _Tree:
         self.nodes: list[int] = []
         self.by_id: dict[str, int] = {}
         self._collect()
-        self.parents: dict[int, int] = {}
+        self.parents: list[int] = [_NO_PARENT] * len(rows)
         self._link()
 
     def _collect(self) -> None:
@@ -188,21 +188,14 @@ class _Tree:
         candidates = [index for index in among if index not in line]
         if not candidates:
             return
-        responses: set[str | None] = set()
-        calls: set[str | None] = set()
-        for index in line:
-            row = self.rows[index]
-            if row.type == "assistant" and row.message is not None:
-                responses.add(row.message.id)
-                calls.update([block.id for block in _blocks(row, "tool_use")])
-        responses -= {None, ""}
+        held = _Held(self.rows, line)
         passed = self._passed(line)
         while candidates:
             left = []
             for index in candidates:
-                if self._is_passed(index, passed) or self._belongs(index, line, responses, calls):
+                if self._is_passed(index, passed) or self._belongs(index, line, held):
                     line.add(index)
-                    calls.update(block.id for block in _blocks(self.rows[index], "tool_use"))
+                    held.add(index)
                 else:
                     left.append(index)
             if len(left) == len(candidates):
@@ -219,7 +212,8 @@ class _Tree:
         passed: dict[int, int] = {}
         following = len(rows)
         for index in sorted(line, reverse=True):
-            if rows[index].is_talk:
+            kind = rows[index].type
+            if kind == "assistant" or kind == "user":
                 following = index
             elif parents[index] in line:
                 passed[parents[index]] = following
@@ -233,14 +227,14 @@ class _Tree:
         passed[index] = until
         return True
 
-    def _belongs(self, index: int, line: set[int], responses: set[str | None], calls: set[str | None]) -> bool:
+    def _belongs(self, index: int, line: set[int], held: _Held) -> bool:
         row = self.rows[index]
         if row.type == "assistant":
-            return row.message is not None and row.message.id in responses
+            return row.message is not None and row.message.id in held.responses
         if row.type == "user":
             results = _blocks(row, "tool_result")
             if results:
-                return any(block.tool_use_id in calls for block in results)
+                return any(held.has_call(block.tool_use_id, self.parents[index]) for block in results)
         if row.isCompactSummary or row.subtype == "compact_boundary":
             return True
         if row.type == "user" and not is_aside(row):
@@ -257,8 +251,13 @@ class _Tree:
         off = [index for index in self.nodes if index not in live and rows[index].is_talk]
         if not off:
             return
-        held = {_words(rows[index]) for index in live if rows[index].type == "assistant"} - {None}
-        twice = [index for index in off if rows[index].type == "assistant" and _words(rows[index]) in held]
+        said = [index for index in off if rows[index].type == "assistant"]
+        named = {_response(rows[index]) for index in said}
+        held = {
+            _words(rows[index]) for index in live if rows[index].type == "assistant" and _response(rows[index]) in named
+        }
+        held.discard(None)
+        twice = [index for index in said if _words(rows[index]) in held]
         if not twice:
             return
         responses = {_response(rows[index]) for index in twice}
@@ -281,12 +280,9 @@ class _Tree:
 
     def other_lines(self, live: set[int], left: set[int]) -> tuple[OtherLine, ...]:
         """What is ``left``, line by line: of each tree beside the live line its last line, then what left that one."""
-        left = set(left)
         found: list[OtherLine] = []
         taken = set(live)
-        while left:
-            root = min(left)
-            group = self._tree_of(root, left)
+        for group in self._trees_of(left):
             while group:
                 line = self.line_of(group, taken)
                 self.take_back(line, sorted(group))
@@ -298,17 +294,20 @@ class _Tree:
                     found.append(OtherLine(tuple(sorted(line)), stem, leaves_at))
                 taken |= line
                 group -= line
-                left -= line
-            left -= group
         return tuple(sorted(found, key=lambda other: (other.leaves_at, other.rows[0])))
 
-    def _tree_of(self, root: int, left: set[int]) -> set[int]:
-        """The rows of ``left`` that hang together with ``root``."""
-        group = {root}
+    def _trees_of(self, left: set[int]) -> Iterable[set[int]]:
+        """The rows of ``left`` in groups that hang together, each row with its parent where that stands before it."""
+        groups: dict[int, set[int]] = {}
+        trees: list[set[int]] = []
         for index in sorted(left):
-            if self.parents[index] in group:
-                group.add(index)
-        return group
+            group = groups.get(self.parents[index])
+            if group is None:
+                group = set()
+                trees.append(group)
+            group.add(index)
+            groups[index] = group
+        return trees
 
     def _stem(self, first: int, live: set[int]) -> tuple[tuple[int, ...], int]:
         stem: dict[int, None] = {}
@@ -317,6 +316,37 @@ class _Tree:
             stem[at] = None
             at = self.parents[at]
         return tuple(reversed(stem)), at if at in live else _NO_PARENT
+
+
+class _Held:
+    """What the rows of a line said: the ids of their responses and of their calls, grown row by row."""
+
+    def __init__(self, rows: list[Row], line: set[int]) -> None:
+        self._rows = rows
+        self._line = frozenset(line)
+        self._added: set[str | None] = set()
+        self._calls: set[str | None] | None = None
+        said = [row.message for row in map(rows.__getitem__, line) if row.type == "assistant"]
+        self.responses = {message.id for message in said if message is not None} - {None, ""}
+
+    def add(self, index: int) -> None:
+        """Row ``index`` is on the line too; its response was there before it."""
+        self._added.update([block.id for block in _blocks(self._rows[index], "tool_use")])
+
+    def has_call(self, call: str | None, parent: int) -> bool:
+        """Whether the line made ``call``; ``parent`` is the row that most likely did, asked before all others."""
+        if call in self._added:
+            return True
+        if parent in self._line and self._rows[parent].type == "assistant" and call in _calls(self._rows[parent]):
+            return True
+        if self._calls is None:
+            self._calls = {
+                call
+                for index in self._line
+                if self._rows[index].type == "assistant"
+                for call in _calls(self._rows[index])
+            }
+        return call in self._calls
 
 
 def _preserved(rows: list[Row], nodes: list[int], by_id: dict[str, int]) -> dict[int, int]:
@@ -336,6 +366,11 @@ def _blocks(row: Row, kind: str) -> list[WireBlock]:
     """The blocks of one kind in a row."""
     content = row.message.content if row.message is not None else None
     return [block for block in content if block.type == kind] if type(content) is list else []
+
+
+def _calls(row: Row) -> list[str | None]:
+    """The ids of the calls in a row."""
+    return [block.id for block in _blocks(row, "tool_use")]
 
 
 def _response(row: Row) -> str | None:
