@@ -105,20 +105,24 @@ def _read_shell(name: str, value: dict[str, Any]) -> tuple[Bash, State] | None:
         command = words
     else:
         return None
-    fields: dict[str, Any] = {}
-    rest: dict[str, Any] = {}
-    for argument, given in value.items():
-        if BASH_FIELDS.get(argument) is type(given) and (type(given) is not int or given >= 0):
-            fields[argument] = given
-        elif argument != key:
-            rest[argument] = given
+    rest = value.copy()
+    del rest[key]
+    workdir = rest.pop("workdir") if type(rest.get("workdir")) is str else None
+    call = Bash(command, workdir) if _FURTHER.isdisjoint(rest) else Bash(command, workdir, **_taken(rest))
     if rest:
         state["arguments"] = rest
-    return Bash(command, **fields), state
+    return call, state
 
 
 BASH_FIELDS: dict[str, type] = {"workdir": str, "timeout_ms": int, "description": str, "run_in_background": bool}
 """The further arguments that a ``Bash`` has fields for, when they are of these types."""
+_FURTHER = frozenset(BASH_FIELDS)
+
+
+def _taken(rest: dict[str, Any]) -> dict[str, Any]:
+    """The arguments in ``rest`` that a ``Bash`` has fields for, which are taken out of it. A number is a count."""
+    fitting = [key for key in BASH_FIELDS if type(rest.get(key)) is BASH_FIELDS[key]]
+    return {key: rest.pop(key) for key in fitting if type(rest[key]) is not int or rest[key] >= 0}
 
 
 def _read_words(words: list[Any], state: State) -> str | None:

@@ -31,8 +31,11 @@ _SANDBOX = re.compile(
     r"|exec_command failed(?: for `.*`)?: (?:CreateProcess \{ message: \"Codex\(Sandbox\(Denied|SandboxDenied \{)",
     re.DOTALL,
 )
-_CHUNK = re.compile(r"Chunk ID: [^\n]*\nWall time: [^\n]*\nProcess exited with code (-?[0-9]+)(?:\n|\Z)")
-_EXIT = re.compile(r"Exit code: (-?[0-9]+)\n")
+_FAILED_CODE = r"-?0*[1-9][0-9]*"
+_FAILED_CHUNK = re.compile(
+    rf"Chunk ID: [^\n]*\nWall time: [^\n]*\nProcess exited with code {_FAILED_CODE}(?:\n|\Z)"
+)
+_FAILED_EXIT = re.compile(rf"Exit code: {_FAILED_CODE}\n")
 _FAILURES = (
     "Script failed",
     "apply_patch verification failed",
@@ -70,10 +73,10 @@ def read_output(output: Any, name: str) -> Outcome:
 
 
 def _read_text(output: str, name: str) -> Outcome:
-    if output.startswith(_ENVELOPE):
-        return _read_envelope(output)
     if output.startswith(_HEADERS):
         return output, _has_failed(output), None
+    if output.startswith(_ENVELOPE):
+        return _read_envelope(output)
     if _may_be_refused(name) and _DENIED.fullmatch(output):
         return output, True, Refusal(RefusalKind.DENIED, "person")
     if _INTERRUPTED.fullmatch(output):
@@ -86,11 +89,9 @@ def _read_text(output: str, name: str) -> Outcome:
 def _has_failed(output: str) -> bool:
     """Whether the header says so; before it may stand the command, in several lines."""
     if output.startswith("Exit code: "):
-        found = _EXIT.match(output)
-    else:
-        start = output.find("\nChunk ID: ") + 1 if output.startswith("Command: ") else 0
-        found = _CHUNK.match(output, start)
-    return found is not None and found[1].strip("-0") != ""
+        return _FAILED_EXIT.match(output) is not None
+    start = output.find("\nChunk ID: ") + 1 if output.startswith("Command: ") else 0
+    return _FAILED_CHUNK.match(output, start) is not None
 
 
 def _may_be_refused(name: str) -> bool:
