@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from handrail.harnesses.claude_code.wire import Outcome, Row, WireBlock, WireUsage
@@ -132,21 +132,29 @@ def usage(found: WireUsage) -> Usage | None:
     )
 
 
-def result_blocks(block: WireBlock, row: Row) -> list[Block]:
-    """A result and what a person answered in it: the result itself first, then decisions and typed words."""
+def read_result(block: WireBlock, row: Row) -> ToolResult:
+    """What came back for a call."""
     call = block.tool_use_id or ""
     content = "" if block.content is None else block.content
-    refusal = _refusal(content, row) if block.is_error or row.toolDenialKind is not None else None
-    found: list[Block] = [ToolResult(call, content, bool(block.is_error), refusal)]
+    is_error = block.is_error is True
+    if is_error or row.toolDenialKind is not None:
+        return ToolResult(call, content, is_error, _refusal(content, row))
+    return ToolResult(call, content)
+
+
+def answers_in(found: ToolResult, row: Row) -> Sequence[Block]:
+    """What a person answered in the result ``found`` of ``row``: decisions and typed words."""
+    call, content = found.tool_use_id, found.content
     outcome = row.toolUseResult
+    blocks: list[Block] = []
     if type(outcome) is Outcome:
         if outcome.answers is not None and _plain(content).startswith(CLAUDE_CODE_ANSWERS):
-            found += _answers(outcome)
+            blocks += _answers(outcome)
         elif outcome.userModified:
-            found.append(Decision(call, Author.PERSON, "edit"))
-    if type(content) is str and content.startswith(CLAUDE_CODE_PLAN_APPROVED) and not block.is_error:
-        found.append(_approval(call, content))
-    return found
+            blocks.append(Decision(call, Author.PERSON, "edit"))
+    if type(content) is str and not found.is_error and content.startswith(CLAUDE_CODE_PLAN_APPROVED):
+        blocks.append(_approval(call, content))
+    return blocks
 
 
 def _plain(content: Any) -> str:

@@ -15,8 +15,9 @@ from msgspec import Struct
 from handrail import jsonio
 from handrail.harnesses.claude_code.head import HARNESS_NAME, read_head, read_meta, read_setting
 from handrail.harnesses.claude_code.line import find_lines
+from handrail.harnesses.claude_code.native import Session
 from handrail.harnesses.claude_code.read import read_line
-from handrail.harnesses.claude_code.wire import Native, Outcome, Row, read_rows
+from handrail.harnesses.claude_code.wire import Outcome, Row, read_rows
 from handrail.harnesses.families.jsonl import Rows
 from handrail.harnesses.families.streaming import quick_kind
 from handrail.transcripts.codec import Child, Parts
@@ -43,7 +44,7 @@ class _Talk(NamedTuple):
     rows: list[bytes]
 
 
-def find_children(native: Transcript[Native], main: str) -> tuple[Child, ...]:
+def find_children(native: Transcript[Session], main: str) -> tuple[Child, ...]:
     """The sub-agents of the session in part ``main``, those with a file of their own first."""
     rows = native.body.rows(main)
     calls = _named_by_results(rows.rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail.harnesses.claude_code.blocks import RESPONSE_BLOCKS, media, result_blocks, server_result
+from handrail.harnesses.claude_code.blocks import RESPONSE_BLOCKS, answers_in, media, read_result, server_result
 from handrail.harnesses.claude_code.drafts import Draft, Drafts
 from handrail.harnesses.claude_code.speech import STEER, UNKNOWN, Setting, meta_speaker, speak
 from handrail.harnesses.claude_code.wire import Row, WireBlock, WireMessage
@@ -35,22 +35,33 @@ class Rounds:
         said = row.message
         if said is None:
             return
-        content = said.content
         draft = self._response
         if draft is None or said.id is None or said.id != self._response_id:
             draft = self._begin(row, index, said)
-            if self._copied is None and type(content) is list and len(content) == 1:
-                item = content[0]
-                if item.type == "text" and item.text is not None:
-                    draft.blocks.append(Text(item.text, _MODEL))
-                    return
         else:
             draft.rows += (index,)
             draft.said = said
-        if type(content) is list:
-            self._add_blocks(content, draft)
-        elif content:
-            draft.blocks.append(Text(content, _MODEL))  # type: ignore[arg-type]
+        content = said.content
+        if type(content) is not list:
+            if content:
+                draft.blocks.append(Text(content, _MODEL))  # type: ignore[arg-type]
+            return
+        blocks = draft.blocks
+        is_open = bool(blocks)
+        copied = self._copied
+        for item in content:
+            text = item.text
+            if text is not None and item.type == "text":
+                block: Block | None = Text(text, _MODEL)
+            else:
+                block = RESPONSE_BLOCKS.get(item.type, server_result)(item)
+            if block is None or (is_open and block in blocks) or (copied is not None and _holds(copied, block)):
+                continue
+            blocks.append(block)
+            if type(block) is ToolUse:
+                self._owners[block.id] = draft
+            elif type(block) is ToolResult:
+                self._answered[block.tool_use_id] = block
 
     def _begin(self, row: Row, index: int, said: WireMessage) -> Draft:
         name = self._response_id = said.id
@@ -60,22 +71,6 @@ class Rounds:
         self._copied = first if first is not draft else None
         return draft
 
-    def _add_blocks(self, content: list[WireBlock], draft: Draft) -> None:
-        blocks = draft.blocks
-        is_open = bool(blocks)
-        copied = self._copied
-        for item in content:
-            parse = RESPONSE_BLOCKS.get(item.type, server_result)
-            block = parse(item)
-            if block is None or (is_open and block in blocks) or (copied is not None and _holds(copied, block)):
-                continue
-            kind = type(block)
-            if kind is ToolUse:
-                self._owners[block.id] = draft  # type: ignore[union-attr]
-            elif kind is ToolResult:
-                self._answered[block.tool_use_id] = block  # type: ignore[union-attr, assignment]
-            blocks.append(block)
-
     def delivery_of(self, call: str | None) -> Draft | None:
         """The message that answers the response which made ``call``, when there is one."""
         owner = self._owners.get(call) if call is not None else None
@@ -83,10 +78,11 @@ class Rounds:
 
     def result(self, row: Row, index: int, item: WireBlock) -> None:
         """Read a row that holds one result and nothing else."""
-        found = self._result_blocks(row, index, item)
-        if found:
+        result = read_result(item, row)
+        if self._is_new(result, index):
             draft = self._delivery(row, item.tool_use_id)
-            draft.blocks += found
+            draft.blocks.append(result)
+            draft.blocks += answers_in(result, row)
             draft.rows += (index,)
 
     def results(self, row: Row, index: int, content: list[WireBlock]) -> None:
@@ -98,26 +94,26 @@ class Rounds:
             if item.type == "tool_result":
                 call = call or item.tool_use_id
                 is_error = is_error or bool(item.is_error)
-                found += self._result_blocks(row, index, item)
+                result = read_result(item, row)
+                if self._is_new(result, index):
+                    found.append(result)
+                    found += answers_in(result, row)
             else:
                 found += self._beside(row, item, is_error)
         if found:
             self._drafts.put(self._delivery(row, call), index, found)
 
-    def _result_blocks(self, row: Row, index: int, item: WireBlock) -> list[Block]:
-        """A result with what was answered in it; nothing when it was read before, in which case its row goes along."""
-        found = result_blocks(item, row)
-        result = found[0]
-        assert type(result) is ToolResult
+    def _is_new(self, result: ToolResult, index: int) -> bool:
+        """Whether ``result`` was not read before; if it was, its row ``index`` goes with the answer to the call."""
         call = result.tool_use_id
         before = self._answered.get(call)
         if before is None or before != result:
             self._answered[call] = result
-            return found
+            return True
         delivery = self.delivery_of(call)
         if delivery is not None:
             delivery.extra += (index,)
-        return []
+        return False
 
     def _beside(self, row: Row, item: WireBlock, is_error: bool) -> list[Block]:
         """What rides with a result in its own row: a note typed while approving the call, or a mark."""
@@ -133,10 +129,13 @@ class Rounds:
         owner = self._owners.get(call) if call is not None else None
         if owner is not None and owner.delivery is not None:
             return owner.delivery
-        draft = self._drafts.open_delivery()
+        drafts = self._drafts.all
+        draft = drafts[-1] if drafts else None
         if draft is None or draft.kind not in _BEFORE_RESULTS:
-            draft = self._drafts.start("delivery", row)
-        draft.kind = "delivery"
+            draft = Draft("delivery", row, [])
+            drafts.append(draft)
+        else:
+            draft.kind = "delivery"
         if owner is not None:
             owner.delivery = draft
         return draft

@@ -17,9 +17,10 @@ from stat import S_ISREG
 
 from handrail import files, ids
 from handrail.errors import StoreError
-from handrail.harnesses.claude_code.codec import ClaudeCodeCodec, main_part
+from handrail.harnesses.claude_code.codec import ClaudeCodeCodec
 from handrail.harnesses.claude_code.head import HARNESS_NAME, read_head, read_meta
-from handrail.harnesses.claude_code.wire import Native, Row, read_rows
+from handrail.harnesses.claude_code.native import Session, main_part
+from handrail.harnesses.claude_code.wire import Row, read_rows
 from handrail.harnesses.families.jsonl import Rows
 from handrail.harnesses.families.unreadable import unreadable_ref
 from handrail.transcripts.codec import Parts, SessionRef
@@ -65,12 +66,12 @@ class ClaudeCodeStore:
                 if ref is not None:
                     yield ref
 
-    def load(self, ref: SessionRef | str) -> Transcript[Native]:
+    def load(self, ref: SessionRef | str) -> Transcript[Session]:
         """The session behind ``ref``, the files of its sub-agents as parts beside its own."""
         locator = ref if isinstance(ref, str) else ref.locator
         return self._codec.parse(gather_parts(locator, files.read_bytes(Path(locator))))
 
-    def save(self, native: Transcript[Native]) -> SessionRef:
+    def save(self, native: Transcript[Session]) -> SessionRef:
         """Write ``native`` as a new session below the first root.
 
         The files of sub-agents come first, so that a session is whole once it has its name. A save that died before

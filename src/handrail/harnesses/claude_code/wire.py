@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Raw, Struct
 
-from handrail.harnesses.families.jsonl import JsonlFiles, RowReader, Rows
+from handrail.harnesses.families.jsonl import RowReader, Rows
 
 Instant = Annotated[datetime, Meta(tz=True)]
 
@@ -159,8 +159,6 @@ BULKY = frozenset({"progress"})
 """Kinds that may fill gigabytes and carry no talk of their own line."""
 
 READER = RowReader(Row, STARTS)
-
-Native = JsonlFiles[Row]
 
 
 def read_rows(data: bytes, part: str) -> Rows[Row]:

@@ -12,6 +12,7 @@ written back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -269,16 +270,18 @@ def _line_starts(data: bytes, start: int, end: int) -> list[int]:
     return starts
 
 
-_OPENING = frozenset({0x7B})
-_CLOSING = frozenset({0x7D})
+_OPENING = {0x7B}
+_CLOSING = {0x7D}
 
 
 def _are_objects(data: bytes, starts: list[int], end: int) -> bool:
     """Whether every line that begins at one of ``starts`` does so with a brace and ends with one."""
     last = end - 2 if data[end - 1] == 0x0A else end - 1
-    byte = data.__getitem__
-    return (
-        byte(last) == 0x7D
-        and _OPENING.issuperset(map(byte, starts))
-        and _CLOSING.issuperset(map(byte, [start - 2 for start in starts[1:]]))
-    )
+    ends = [start - 2 for start in starts]
+    ends[0] = last
+    return _bytes_at(data, starts) == _OPENING and _bytes_at(data, ends) == _CLOSING
+
+
+def _bytes_at(data: bytes, places: list[int]) -> set[int]:
+    """Which bytes stand at ``places``, of which there is one at least."""
+    return set(itemgetter(places[0], *places)(data))
