@@ -32,9 +32,7 @@ _SANDBOX = re.compile(
     re.DOTALL,
 )
 _FAILED_CODE = r"-?0*[1-9][0-9]*"
-_FAILED_CHUNK = re.compile(
-    rf"Chunk ID: [^\n]*\nWall time: [^\n]*\nProcess exited with code {_FAILED_CODE}(?:\n|\Z)"
-)
+_FAILED_CHUNK = re.compile(rf"Chunk ID: [^\n]*\nWall time: [^\n]*\nProcess exited with code {_FAILED_CODE}(?:\n|\Z)")
 _FAILED_EXIT = re.compile(rf"Exit code: {_FAILED_CODE}\n")
 _FAILURES = (
     "Script failed",
