@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from handrail.harnesses.claude_code.ledger import Ledger
-from handrail.harnesses.claude_code.line import Lines, OtherLine, find_lines, is_aside
+from handrail.harnesses.claude_code.line import Lines, OtherLine, find_lines
 from handrail.harnesses.claude_code.resume import Resume, response_of, resume
+from handrail.harnesses.claude_code.said import is_aside
 from handrail.harnesses.claude_code.spine import ids_of
 from handrail.harnesses.claude_code.view import View, make_view, pair_calls
 from handrail.harnesses.families.pairing import Pairing

@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 
-from handrail.harnesses.claude_code.line import is_aside
 from handrail.harnesses.claude_code.resume import is_boundary, response_of, resume
+from handrail.harnesses.claude_code.said import is_aside
 from handrail.harnesses.claude_code.view import View
 from handrail.harnesses.claude_code.wire import Row
 
