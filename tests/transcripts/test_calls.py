@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from handrail import jsonio
 from handrail.testing.strategies import any_calls, json_values, wire_names, words
-from handrail.transcripts.calls import call_name, parse_call, render_call
+from handrail.transcripts.calls import call_name, parse_call, render_call, spell_call
 from handrail.transcripts.model import Bash, Command, Edit, EditStep, Json, MultiEdit, Raw, Read, ToolCall, Write
 
 _KEYS = st.sampled_from(
@@ -36,6 +37,16 @@ def test_every_typed_call_comes_back_or_is_raw_of_the_same_words(call: ToolCall)
     if not isinstance(call, Raw):
         assert again == call
     assert call_name(call) == name
+
+
+@given(any_calls)
+def test_a_call_is_spelled_as_it_is_rendered(call: ToolCall) -> None:
+    name, rendered = render_call(call)
+    assert (name, jsonio.encode(rendered)) == spell_call(call)
+
+
+def test_half_a_character_is_spelled_too() -> None:
+    assert spell_call(Bash("\ud83c", description="x")) == ("Bash", rb'{"command":"\ud83c","description":"x"}')
 
 
 @pytest.mark.parametrize(

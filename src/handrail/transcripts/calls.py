@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, assert_never
 
+from handrail import jsonio
 from handrail.transcripts.model import (
     Bash,
     Command,
@@ -61,6 +62,10 @@ _SHAPES: dict[str, _Shape] = {
 }
 
 
+_SPELLED = {shape.build: (name, len(b'{"name":"%b",' % name.encode())) for name, shape in _SHAPES.items()}
+"""The name of each typed call, and how many bytes of its JSON tell it: the rest is the input."""
+
+
 def parse_call(name: str, input: Json) -> ToolCall:
     """The typed call for a canonical tool name and its input, or ``Raw``.
 
@@ -95,6 +100,16 @@ def render_call(call: ToolCall) -> tuple[str, Json]:
             return type(call).__name__, _given(call)
         case _:
             assert_never(call)
+
+
+def spell_call(call: ToolCall) -> tuple[str, bytes]:
+    """What ``render_call`` gives, the input as JSON."""
+    spelled = _SPELLED.get(type(call))
+    if spelled is None:
+        name, value = render_call(call)
+        return name, jsonio.encode(value)
+    name, named = spelled
+    return name, b"{" + jsonio.encode(call)[named:]
 
 
 def call_name(call: ToolCall) -> str:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+import msgspec
+from msgspec import Struct
+
 from handrail import jsonio
 from handrail.harnesses.codex.call_reading import (
     APPLY_PATCH,
@@ -21,8 +24,8 @@ from handrail.harnesses.codex.call_reading import (
 )
 from handrail.harnesses.codex.patches import files_of, render_patch
 from handrail.harnesses.codex.wire import Payload
-from handrail.transcripts.calls import render_call
-from handrail.transcripts.model import Bash, Edit, Json, Raw, ToolCall, ToolUse, Write
+from handrail.transcripts.calls import spell_call
+from handrail.transcripts.model import Bash, Command, Edit, Json, MultiEdit, Raw, Read, ToolCall, ToolUse, Write
 
 
 def write_call(block: ToolUse) -> dict[str, Json]:
@@ -33,9 +36,9 @@ def write_call(block: ToolUse) -> dict[str, Json]:
         if native is not None:
             return {**native, "call_id": block.id}
     call = block.call
-    if type(call) is Bash:
-        return _function(DEFAULT_SHELL, {"cmd": call.command, **_bash_fields(call)}, block.id)
-    if type(call) is Raw and type(call.input) is str:
+    if not isinstance(call, Raw):
+        return dict(msgspec.to_builtins(write_typed(block.id, call)))
+    if type(call.input) is str:
         return {
             "type": "custom_tool_call",
             "status": "completed",
@@ -43,13 +46,36 @@ def write_call(block: ToolUse) -> dict[str, Json]:
             "input": call.input,
             "call_id": block.id,
         }
-    if type(call) is Raw and call.tool_name == RAW_PATCH and _is_raw_patch(call.input):
+    if call.tool_name == RAW_PATCH and _is_raw_patch(call.input):
         return {**_custom_patch(call.input["patch"]), "call_id": block.id}
-    name, value = render_call(call)
-    return _function(name, value, block.id)
+    return _function(call.tool_name, call.input, block.id)
 
 
-_EASY = frozenset({"Read", "Write", "Edit", "MultiEdit", "Bash"})
+class FunctionCall(Struct, tag_field="type", tag="function_call", gc=False):
+    """A function call as Codex writes it; ``arguments`` are JSON inside a string."""
+
+    name: str
+    arguments: str
+    call_id: str
+
+
+class _ExecCommand(Struct, omit_defaults=True, gc=False):
+    """The arguments of the shell: those of ``Bash``, the command under another name."""
+
+    cmd: str
+    workdir: str | None = None
+    timeout_ms: int | None = None
+    description: str | None = None
+    run_in_background: bool | None = None
+
+
+def write_typed(call_id: str, call: Command | Read | Write | Edit | MultiEdit | Bash) -> FunctionCall:
+    """A typed call that has no state of Codex; reading it gives ``call`` again."""
+    if type(call) is Bash:
+        shell = _ExecCommand(call.command, call.workdir, call.timeout_ms, call.description, call.run_in_background)
+        return FunctionCall(DEFAULT_SHELL, jsonio.encode(shell).decode(), call_id)
+    name, arguments = spell_call(call)
+    return FunctionCall(name, arguments.decode(), call_id)
 
 
 def is_kept(block: ToolUse, native: dict[str, Json]) -> bool:
