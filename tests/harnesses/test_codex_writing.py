@@ -25,6 +25,7 @@ from handrail.transcripts.model import (
     RefusalKind,
     Role,
     Text,
+    Thinking,
     ToolResult,
     ToolUse,
     Transcript,
@@ -136,6 +137,34 @@ def test_a_persons_command_and_its_result_are_named_as_lost() -> None:
     assert contents(back) == [(ASK,)]
     assert "/release" not in json.dumps(rows)
     assert [item.what for item in loss.items] == ["tool_use", "tool_result"]
+
+
+def test_a_result_before_the_call_it_answers_is_written() -> None:
+    released = message("user", ToolResult("a", "done"), ToolUse("a", Command("/release")), ToolResult("a", "again"))
+    _, back, loss = write(released)
+    assert contents(back) == [(ToolResult("a", "done"),)]
+    assert [(item.what, item.block) for item in loss.items] == [("tool_use", 1), ("tool_result", 2)]
+
+
+def test_what_is_lost_is_named_message_by_message_fields_first() -> None:
+    signed = Thinking("hm", signature="s")
+    odd = Text("brief", Author.HOST)
+    _, _, loss = write(
+        message("user", odd, ASK, origin="s-0"),
+        message("assistant", signed, SAY, stop_reason="end_turn"),
+        message("user", odd, Text("go on", Author.PERSON, "ann", Via.PROMPT), origin="s-0"),
+        meta=Meta(id="s-1", title=""),
+    )
+    assert [(item.what, item.message, item.block) for item in loss.items] == [
+        ("meta.title", None, None),
+        ("message.origin", 0, None),
+        ("text", 0, 0),
+        ("message.stop_reason", 1, None),
+        ("thinking.signature", 1, 0),
+        ("message.origin", 2, None),
+        ("text", 2, 0),
+        ("text.by", 2, 1),
+    ]
 
 
 def test_neighbours_of_one_role_stay_apart() -> None:

@@ -6,9 +6,12 @@ the same in all lines of its kind, and only its body has to be encoded.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from io import BytesIO
 
 import msgspec
+from msgspec import Struct
 
 from handrail import jsonio
 from handrail.harnesses.codex.rowids import RowIds
@@ -18,24 +21,53 @@ _ITEM = b'response_item","payload":'
 _EVENT = b'event_msg","payload":'
 _END = b"}\n"
 _PIECES = 4
+_KNOWN = (b"response_item", b"compacted")
 
-_encode_time = msgspec.json.Encoder().encode
-_WITH_MICROSECONDS = len(b'"2026-05-04T08:00:00.120300Z"')
+_encode = msgspec.json.Encoder().encode
+
+
+class _Head(Struct, gc=False):
+    """How a line begins."""
+
+    timestamp: datetime
+
+
+_NO_TIME = b'{"timestamp":"","type":"'
+_SECONDS = len(b'{"timestamp":"2026-05-04T08:00:00Z"}')
 
 
 class Logs:
-    """The lines so far, and which of them a reader knows by an id (``rows``: the id or None, and the line)."""
+    """The lines so far, where each message begins, and which lines have an id of their own."""
 
-    __slots__ = ("_pieces", "_stamp", "rows")
+    __slots__ = ("_names", "_pieces", "_stamp", "_starts")
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._stamp = b""
-        self.rows: list[tuple[str | None, int]] = []
+        self._starts: list[int] = []
+        self._names: dict[int, str] = {}
 
-    def at(self, instant: datetime | None) -> None:
-        """What is written next happened at ``instant``."""
-        self._stamp = b'{"timestamp":"' + spell_time(instant) + b'","type":"'
+    def begin(self, instant: datetime | None) -> None:
+        """What is written next happened at ``instant``: first the session's own lines, then each message's.
+
+        Codex writes UTC with milliseconds (finer only where it is finer), and nothing for no time.
+        """
+        self._starts.append(len(self._pieces))
+        if instant is None:
+            self._stamp = _NO_TIME
+            return
+        head = _encode(_Head(instant if instant.tzinfo is UTC else instant.astimezone(UTC)))
+        if head.endswith(b'000Z"}'):
+            self._stamp = head[:-6] + b'Z","type":"'
+        elif len(head) == _SECONDS:
+            self._stamp = head[:-3] + b'.000Z","type":"'
+        else:
+            self._stamp = head[:-1] + b',"type":"'
+
+    @property
+    def time(self) -> str:
+        """When what is written next happened, as Codex spells it."""
+        return self._stamp.split(b'"')[3].decode()
 
     def line(self, opening: bytes, body: bytes, end: bytes = _END) -> None:
         """Append a line: its type and what stands before ``body``, the body (JSON), and what closes it."""
@@ -44,44 +76,49 @@ class Logs:
     def said(self, shown: bytes, opening: bytes, text: bytes, end: bytes) -> None:
         """Append an event that opens with ``shown`` and the item of the same ``text`` that it shows."""
         stamp = self._stamp
-        self.rows.append((None, len(self._pieces) + _PIECES))
         self._pieces += (stamp, shown, text, b"}}\n", stamp, opening, text, end)
 
     def typed(self, opening: bytes, text: bytes, end: bytes, proof: bytes, proof_end: bytes) -> None:
         """Append an item and the event of the same ``text`` that proves that it was typed."""
         stamp = self._stamp
-        self.rows.append((None, len(self._pieces)))
         self._pieces += (stamp, opening, text, end, stamp, proof, text, proof_end)
 
     def event(self, payload: Json) -> None:
         """Append an event."""
         self._pieces += (self._stamp, _EVENT, jsonio.encode(payload), _END)
 
-    def item(self, payload: Json, name: str | None = None) -> None:
+    def item(self, payload: Json, name: str = "") -> None:
         """Append an item; ``name`` is its own id, without which it is known by a hash of its bytes."""
-        self.rows.append((name, len(self._pieces)))
+        if name:
+            self._names[len(self._pieces)] = name
         self._pieces += (self._stamp, _ITEM, jsonio.encode(payload), _END)
 
-    def known(self, name: str | None = None) -> None:
-        """The next line is one that a reader knows by an id, or an id stands for a row that another line tells."""
-        self.rows.append((name, len(self._pieces)))
+    def named(self, name: str) -> None:
+        """A reader knows the next line by the id ``name``."""
+        self._names[len(self._pieces)] = name
 
     def finish(self) -> bytes:
         """The file."""
-        return b"".join(self._pieces)
+        # Joining so many pieces at once would take twice the memory of the file beside it.
+        file = BytesIO()
+        file.writelines(self._pieces)
+        return file.getvalue()
 
     def uids(self) -> list[str]:
-        """The uid a reader gives each of ``rows``, in their order."""
-        ids = RowIds(lambda row: b"".join(pieces[row : row + _PIECES]))
+        """The uid a reader gives the first row of each message."""
+        starts = self._starts[1:]
+        found: list[str] = []
+        for at, uid in self._rows():
+            while len(found) < len(starts) and starts[len(found)] <= at:
+                found.append(uid)
+        return found
+
+    def _rows(self) -> Iterator[tuple[int, str]]:
+        """Every row that a reader gives a uid: items, marks of compactions and events with an id of their own."""
         pieces = self._pieces
-        return [ids.named(name, at) for name, at in self.rows]
-
-
-def spell_time(instant: datetime | None) -> bytes:
-    """An instant as Codex writes it: UTC with milliseconds (finer only where it is finer), nothing for none."""
-    if instant is None:
-        return b""
-    spelled = _encode_time(instant if instant.tzinfo is UTC else instant.astimezone(UTC))
-    if len(spelled) != _WITH_MICROSECONDS:
-        return spelled[1:-2] + b".000Z"
-    return spelled[1:-5] + b"Z" if spelled[-5:-2] == b"000" else spelled[1:-1]
+        ids = RowIds(lambda row: b"".join(pieces[row : row + _PIECES]))
+        for line, opening in enumerate(pieces[1::_PIECES]):
+            at = line * _PIECES
+            name = self._names.get(at)
+            if name is not None or opening.startswith(_KNOWN):
+                yield at, ids.named(name, at)

@@ -138,6 +138,12 @@ def split_data_url(url: str) -> tuple[str, str] | None:
 # Writing ----------------------------------------------------------------------------------------------------
 
 
+def is_plain(block: ToolResult) -> bool:
+    """Whether the content of ``block`` is a text that is written and read back as it is."""
+    content = block.content
+    return type(content) is str and block.refusal is None and not block.is_error and not content.startswith(_OPENINGS)
+
+
 def write_output(block: ToolResult, name: str) -> Any:
     """The native ``output`` of ``block``: what reads back as the same outcome as far as Codex can tell it.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from handrail.harnesses.codex.losses import Losses
 from handrail.transcripts.model import (
     Author,
@@ -17,9 +19,6 @@ from handrail.transcripts.model import (
     ToolUse,
 )
 
-Numbered = tuple[int, Block]
-"""A block and its index in its message."""
-
 _NEVER_TURNS = frozenset({Author.HARNESS, Author.HOST})
 
 
@@ -32,17 +31,30 @@ class Placing:
         self._losses = losses
         self._refused: set[str] = set()
 
-    def placed(self, index: int, message: Message) -> list[Numbered]:
+    def placed(self, index: int, message: Message) -> Sequence[Block]:
         """The blocks of ``message`` that have a place in Codex; the others are named as lost."""
         why_not = self._why_not_said if message.role == "assistant" else self._why_not_told
-        kept: list[Numbered] = []
-        for numbered in enumerate(message.content):
-            why = why_not(numbered[1])
+        for block in message.content:
+            if why_not(block) is not None:
+                return self._sorted_out(index, message.content, why_not)
+        return message.content
+
+    def _sorted_out(self, index: int, content: Sequence[Block], why_not: Callable[[Block], str | None]) -> list[Block]:
+        kept: list[int] = []
+        for number, block in enumerate(content):
+            why = why_not(block)
             if why is None:
-                kept.append(numbered)
+                kept.append(number)
             else:
-                self._losses.block(index, numbered[0], kind_of_block(numbered[1]), why)
-        return kept
+                self._leave(block)
+                self._losses.block(index, number, kind_of_block(block), why)
+        self._losses.are_kept(index, kept)
+        return [content[number] for number in kept]
+
+    def _leave(self, block: Block) -> None:
+        """``block`` is not written; if it is a call, neither will its result be."""
+        if type(block) is ToolUse:
+            self._refused.add(block.id)
 
     def is_cut_short(self, body: Common, index: int) -> bool:
         """Whether the first thing written after message ``index`` is the mark of an aborted turn, and the response
@@ -57,6 +69,7 @@ class Placing:
                     return True
                 if why_not(block) is None:
                     return False
+                self._leave(block)
         return False
 
     def _why_not_said(self, block: Block) -> str | None:
@@ -70,14 +83,13 @@ class Placing:
 
     def _why_not_told(self, block: Block) -> str | None:
         if type(block) is ToolResult:
-            is_of_person = block.tool_use_id in self._refused
-            return "the result of a call that could not be written" if is_of_person else None
+            is_answer = block.tool_use_id in self._refused
+            return "the result of a call that could not be written" if is_answer else None
         if type(block) is Text:
             if block.author in _NEVER_TURNS:
                 return "what a harness or a host wrote is never written as a user's turn"
             return None if block.text else "Codex has no empty text"
         if type(block) is ToolUse:
-            self._refused.add(block.id)
             return "a call that a person made has no place in Codex"
         if type(block) is Image:
             return None if block.data or block.url else "an image without data"

@@ -5,16 +5,21 @@ A ``user_message`` event is written for a person's text and for no other, so tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec import Struct
+
 from handrail import jsonio
 from handrail.harnesses.codex import speakers
 from handrail.harnesses.codex.logs import Logs
 from handrail.harnesses.codex.losses import Losses
-from handrail.harnesses.codex.outputs import read_output, write_output
-from handrail.harnesses.codex.placing import Numbered, kind_of_block
+from handrail.harnesses.codex.outputs import is_plain, read_output, write_output
+from handrail.harnesses.codex.placing import kind_of_block
 from handrail.harnesses.codex.searches import searched
 from handrail.harnesses.codex.wire import Element
 from handrail.harnesses.codex.writing_responses import ResponseWriter
 from handrail.harnesses.codex.writing_turns import TurnWriter
+from handrail.transcripts.calls import call_name
 from handrail.transcripts.model import Author, Block, Compaction, Image, Interrupt, Json, Text, ToolResult, Via
 
 _ABORTED = (
@@ -26,9 +31,18 @@ _TOLD = b'response_item","payload":{"type":"message","role":"user","content":'
 _TOLD_TEXT = _TOLD + b'[{"type":"input_text","text":'
 _NO_IMAGES = b',"images":[]}}\n'
 _TYPED = b'event_msg","payload":{"type":"user_message","message":'
+_MARKERS = "<#\n"
+"""How the markers begin that a reader looks for in what was typed; any other text it sees as it is."""
 # A member is looked up slowly by its enum.
 _PERSON, _PEER, _PROMPT, _STEER = Author.PERSON, Author.PEER, Via.PROMPT, Via.STEER
 _COMPACTED = b'compacted","payload":{"message":'
+
+
+class _Output(Struct, tag_field="type", tag="function_call_output", gc=False):
+    """What a call gave, as Codex writes it."""
+
+    call_id: str
+    output: Json
 
 
 class DeliveryWriter:
@@ -44,127 +58,134 @@ class DeliveryWriter:
         self._message = 0
         self._is_results = False
 
-    def write(self, message: int, blocks: list[Numbered]) -> None:
-        """Write the blocks of the message with the index ``message``."""
+    def write(self, message: int, blocks: Sequence[Block]) -> None:
+        """Write the ``blocks`` of the message with the index ``message``."""
         self._message = message
         self._is_results = False
         place = 0
-        while place < len(blocks):
-            number, block = blocks[place]
+        size = len(blocks)
+        while place < size:
+            block = blocks[place]
             end = place + 1
             if type(block) is ToolResult:
-                self._result(number, block)
+                self._result(place, block)
                 self._is_results = True
             elif type(block) is Interrupt:
-                self._interrupt(number, block)
+                self._interrupt(place, block)
             elif type(block) is Compaction:
-                self._compaction(number, block, place > 0)
+                self._compaction(place, block)
             elif type(block) is Text and block.author == _PEER:
-                self._peer(number, block)
+                self._peer(place, block)
             else:
-                end = _run(blocks, place)
-                self._texts(blocks[place:end], place > 0)
-            if end < len(blocks) and type(block) in (Interrupt, Compaction):
+                if end < size:
+                    end = _run(blocks, place)
+                self._texts(place, blocks[place:end])
+            if end < size and type(block) in (Interrupt, Compaction):
                 self._lost(None, "message.boundary", "nothing is delivered together with this mark in Codex")
             place = end
 
-    def _lost(self, number: int | None, what: str, why: str) -> None:
-        if number is None:
+    def _lost(self, place: int | None, what: str, why: str) -> None:
+        if place is None:
             self._losses.message(self._message, what, why)
         else:
-            self._losses.block(self._message, number, what, why)
+            self._losses.block(self._message, place, what, why)
 
     def _note(self, content: list[dict[str, str]]) -> None:
         """A user-role item that nobody typed, as far as the item itself tells."""
-        self._logs.known()
         self._logs.line(_TOLD, jsonio.encode(content), b"}}\n")
 
     # Results
 
-    def _result(self, number: int, block: ToolResult) -> None:
+    def _result(self, place: int, block: ToolResult) -> None:
         call_id = block.tool_use_id
         if call_id in self._responses.searches:
-            self._search_result(number, block, self._responses.searches.pop(call_id))
-            return
-        name = self._responses.names.get(call_id, "")
+            self._search_result(place, block, self._responses.searches.pop(call_id))
+        elif is_plain(block):
+            self._logs.item(_Output(call_id, block.content), f"{call_id}:output" if call_id else "")
+        else:
+            self._odd_result(place, block)
+
+    def _odd_result(self, place: int, block: ToolResult) -> None:
+        """A result that tells more than a text: an error, a refusal, values."""
+        call_id = block.tool_use_id
+        call = self._responses.calls.get(call_id)
+        name = "" if call is None else call_name(call)
         output = write_output(block, name)
         content, is_error, refusal = read_output(output, name)
         if content != block.content:
-            self._lost(number, "tool_result.content", "a refusal is written in Codex's own words")
+            self._lost(place, "tool_result.content", "a refusal is written in Codex's own words")
         if is_error != block.is_error:
-            self._lost(number, "tool_result.is_error", "in Codex every refusal is an error")
+            self._lost(place, "tool_result.is_error", "in Codex every refusal is an error")
         if refusal != block.refusal:
-            self._lost(number, "tool_result.refusal", "Codex tells this refusal in fewer words or not at all")
-        payload = {"type": "function_call_output", "call_id": call_id, "output": output}
-        self._logs.item(payload, f"{call_id}:output" if call_id else None)
+            self._lost(place, "tool_result.refusal", "Codex tells this refusal in fewer words or not at all")
+        self._logs.item(_Output(call_id, output), f"{call_id}:output" if call_id else "")
         reason = block.refusal.reason if block.refusal is not None else None
         if reason and (refusal is None or refusal.reason != reason):
             self._lost(None, "text", "the words of a refusal follow as a text of their own, of unknown author")
             self._note([{"type": "input_text", "text": reason}])
 
-    def _search_result(self, number: int, block: ToolResult, action: Json) -> None:
+    def _search_result(self, place: int, block: ToolResult, action: Json) -> None:
         """A search is answered by an event: a provider's own tool has no output item."""
         if block.is_error:
-            self._lost(number, "tool_result.is_error", "a search does not fail in Codex")
+            self._lost(place, "tool_result.is_error", "a search does not fail in Codex")
         if block.refusal is not None:
-            self._lost(number, "tool_result.refusal", "a search is not refused in Codex")
+            self._lost(place, "tool_result.refusal", "a search is not refused in Codex")
         event = {"type": "web_search_end", "call_id": block.tool_use_id, "query": "", "action": action}
         if block.content != searched(action, ""):
             event["results"] = block.content
             if block.content is None:
-                self._lost(number, "tool_result.content", "a search without results is told in words")
-        self._logs.known(f"{block.tool_use_id}:output")
+                self._lost(place, "tool_result.content", "a search without results is told in words")
+        self._logs.named(f"{block.tool_use_id}:output")
         self._logs.event(event)
 
     # Marks
 
-    def _interrupt(self, number: int, block: Interrupt) -> None:
+    def _interrupt(self, place: int, block: Interrupt) -> None:
         if block.by != Author.UNKNOWN:
-            self._lost(number, "interrupt.by", "Codex records that a turn was aborted, not by whom")
+            self._lost(place, "interrupt.by", "Codex records that a turn was aborted, not by whom")
         self._note([{"type": "input_text", "text": _ABORTED}])
         self._logs.event({"type": "turn_aborted", "turn_id": self._turns.id, "reason": "interrupted"})
         self._turns.is_open = False
 
-    def _compaction(self, number: int, block: Compaction, has_item: bool) -> None:
-        if has_item:
+    def _compaction(self, place: int, block: Compaction) -> None:
+        if place > 0:
             self._lost(None, "message.boundary", "a compaction is a message of its own in Codex")
         if block.summary == "":
-            self._lost(number, "compaction.summary", "an empty summary is none")
+            self._lost(place, "compaction.summary", "an empty summary is none")
         for field in ("trigger", "tokens_before", "tokens_after"):
             if getattr(block, field) is not None:
-                self._lost(number, f"compaction.{field}", "Codex does not record it")
-        self._logs.known()
+                self._lost(place, f"compaction.{field}", "Codex does not record it")
         self._logs.line(_COMPACTED, jsonio.encode(block.summary or ""), b"}}\n")
 
     # Words
 
-    def _peer(self, number: int, block: Text) -> None:
+    def _peer(self, place: int, block: Text) -> None:
         if block.via is not None:
-            self._lost(number, "text.via", "Codex does not record it")
+            self._lost(place, "text.via", "Codex does not record it")
         if block.by == "":
-            self._lost(number, "text.by", "an empty name is none")
+            self._lost(place, "text.by", "an empty name is none")
         content = [{"type": "input_text", "text": block.text}]
         self._logs.item({"type": "agent_message", "author": block.by or "", "recipient": "", "content": content})
 
-    def _texts(self, blocks: list[Numbered], has_item: bool) -> None:
-        """One user item for a run of texts and pictures, with its event when a person wrote the texts."""
-        texts = [block for _, block in blocks if type(block) is Text]
-        is_typed = bool(texts) and texts[0].author == _PERSON
-        via = _PROMPT
-        if is_typed:
-            via = self._open_turn(texts[0])
-            if has_item and not self._is_results:
-                self._lost(None, "message.boundary", "a prompt is a message of its own in Codex")
-            self._turns.prompts += 1
-            if len(blocks) == 1 and _is_plainly_typed(texts[0], via):
-                self._logs.typed(_TOLD_TEXT, jsonio.encode(texts[0].text), b"}]}}\n", _TYPED, _NO_IMAGES)
-                return
-        content = [_element(block) for _, block in blocks]
-        self._note(content)
-        self._compare(blocks, content, is_typed, via)
-        if is_typed:
-            words = speakers.typed_text([Element(text=block.text) for block in texts])
-            self._logs.line(_TYPED, jsonio.encode(words), _NO_IMAGES)
+    def _texts(self, place: int, blocks: Sequence[Block]) -> None:
+        """One user item for a run of texts and pictures, with its event when a person wrote the texts.
+
+        ``place`` is that of the first.
+        """
+        first = blocks[0] if type(blocks[0]) is Text else next((block for block in blocks if type(block) is Text), None)
+        if first is None or first.author != _PERSON:
+            self._told(place, blocks, None)
+            return
+        via = self._open_turn(first)
+        if place > 0 and not self._is_results:
+            self._lost(None, "message.boundary", "a prompt is a message of its own in Codex")
+        self._turns.prompts += 1
+        if len(blocks) == 1 and first.via == via and first.by is None and first.text[0] not in _MARKERS:
+            self._logs.typed(_TOLD_TEXT, jsonio.encode(first.text), b"}]}}\n", _TYPED, _NO_IMAGES)
+            return
+        self._told(place, blocks, via)
+        words = speakers.typed_text([Element(text=block.text) for block in blocks if type(block) is Text])
+        self._logs.line(_TYPED, jsonio.encode(words), _NO_IMAGES)
 
     def _open_turn(self, first: Text) -> Via:
         """A prompt begins a turn; words spoken into one that runs steer it."""
@@ -175,30 +196,32 @@ class DeliveryWriter:
             turns.start()
         return _PROMPT
 
-    def _compare(self, blocks: list[Numbered], content: list[dict[str, str]], is_typed: bool, via: Via) -> None:
-        """Name what a reader of the item will not see as it was."""
+    def _told(self, start: int, blocks: Sequence[Block], via: Via | None) -> None:
+        """The item itself; what a reader will not see as it was is named. ``via`` is None when nobody typed it."""
+        content = [_element(block) for block in blocks]
+        self._note(content)
         elements = [Element(item["type"], item.get("text"), item.get("image_url")) for item in content]
-        for (number, block), element in zip(blocks, elements, strict=True):
-            if is_typed:
-                found = speakers.read_typed([element], _PERSON, via)
-            else:
+        for place, (block, element) in enumerate(zip(blocks, elements, strict=True), start):
+            if via is None:
                 found = speakers.read_untyped([element])
+            else:
+                found = speakers.read_typed([element], _PERSON, via)
             if found == [block]:
                 continue
             if len(found) != 1 or type(found[0]) is not type(block):
-                self._lost(number, kind_of_block(block), "Codex reads this text in pieces")
+                self._lost(place, kind_of_block(block), "Codex reads this text in pieces")
                 continue
             for field in block.__struct_fields__:
                 if getattr(found[0], field) != getattr(block, field):
-                    self._lost(number, f"{kind_of_block(block)}.{field}", "Codex does not record it")
+                    self._lost(place, f"{kind_of_block(block)}.{field}", "Codex does not record it")
 
 
-def _run(blocks: list[Numbered], place: int) -> int:
+def _run(blocks: Sequence[Block], place: int) -> int:
     """The end of the run of texts and pictures that go into one item: those of a person, or those of nobody known."""
     is_person: bool | None = None
     end = place
     while end < len(blocks):
-        block = blocks[end][1]
+        block = blocks[end]
         if type(block) is Text and block.author != _PEER:
             if is_person is not None and is_person != (block.author == _PERSON):
                 break
@@ -207,11 +230,6 @@ def _run(blocks: list[Numbered], place: int) -> int:
             break
         end += 1
     return end
-
-
-def _is_plainly_typed(block: Text, via: Via) -> bool:
-    """Whether a reader of a typed item sees ``block`` as it is: a person's text that opens like no marker."""
-    return block.author == _PERSON and block.via == via and block.by is None and block.text[0] not in "<#\n"
 
 
 def _element(block: Block) -> dict[str, str]:

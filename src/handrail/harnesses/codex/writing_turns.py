@@ -20,11 +20,12 @@ class TurnWriter:
     ``is_open``: a turn goes on; ``prompts``: how many texts were submitted in it; ``model``: who responds.
     """
 
-    __slots__ = ("_count", "_logs", "is_open", "model", "prompts")
+    __slots__ = ("_count", "_logs", "_number", "is_open", "model", "prompts")
 
     def __init__(self, logs: Logs) -> None:
         self._logs = logs
         self._count = 0
+        self._number = b"0"
         self.is_open = False
         self.prompts = 0
         self.model: str | None = None
@@ -37,22 +38,18 @@ class TurnWriter:
     def context(self, model: str | None) -> None:
         """A ``turn_context``: what follows is a message of its own, by ``model``."""
         self.model = model
-        named = b"" if model is None else b',"model":%b' % jsonio.encode(model)
-        self._logs.line(_CONTEXT, b'%d"%b' % (self._count, named), b"}}\n")
+        named = b'"' if model is None else b'","model":%b' % jsonio.encode(model)
+        self._logs.line(_CONTEXT, self._number + named, b"}}\n")
 
     def start(self) -> None:
         """Begin a turn, ending the one before."""
-        self.end()
+        if self.is_open:
+            self._logs.line(_COMPLETE, self._number, b'"}}\n')
         self._count += 1
+        self._number = b"%d" % self._count
         self.is_open = True
         self.prompts = 0
-        self._logs.line(_STARTED, b"%d" % self._count, b'"}}\n')
-
-    def end(self) -> None:
-        """End the turn, if there is one."""
-        if self.is_open:
-            self._logs.line(_COMPLETE, b"%d" % self._count, b'"}}\n')
-        self.is_open = False
+        self._logs.line(_STARTED, self._number, b'"}}\n')
 
 
 class _Counts(Struct, omit_defaults=True, gc=False):
@@ -84,33 +81,20 @@ class CountWriter:
 
         An event whose total has not moved is a repetition; one without a total never is.
         """
-        last = _Counts(
-            usage.input_tokens,
-            usage.cache_read_input_tokens,
-            usage.cache_creation_input_tokens,
-            usage.output_tokens,
-            usage.reasoning_tokens,
-        )
-        info = _Info(self._total if _add(self._total, last) else None, last)
+        total = self._total
+        fresh, cached, stored = usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+        made, thought = usage.output_tokens, usage.reasoning_tokens
+        # What was never counted stays None.
+        if fresh:
+            total.input_tokens = (total.input_tokens or 0) + fresh
+        if cached:
+            total.cached_input_tokens = (total.cached_input_tokens or 0) + cached
+        if stored:
+            total.cache_write_input_tokens = (total.cache_write_input_tokens or 0) + stored
+        if made:
+            total.output_tokens = (total.output_tokens or 0) + made
+        if thought:
+            total.reasoning_output_tokens = (total.reasoning_output_tokens or 0) + thought
+        has_moved = fresh or cached or stored or made or thought
+        info = _Info(total if has_moved else None, _Counts(fresh, cached, stored, made, thought))
         self._logs.line(_COUNT, jsonio.encode(info), b"}}\n")
-
-
-def _add(total: _Counts, last: _Counts) -> bool:
-    """Add ``last`` to ``total`` in place; whether that moved it. What was never counted stays None."""
-    has_moved = False
-    if last.input_tokens:
-        total.input_tokens = (total.input_tokens or 0) + last.input_tokens
-        has_moved = True
-    if last.cached_input_tokens:
-        total.cached_input_tokens = (total.cached_input_tokens or 0) + last.cached_input_tokens
-        has_moved = True
-    if last.cache_write_input_tokens:
-        total.cache_write_input_tokens = (total.cache_write_input_tokens or 0) + last.cache_write_input_tokens
-        has_moved = True
-    if last.output_tokens:
-        total.output_tokens = (total.output_tokens or 0) + last.output_tokens
-        has_moved = True
-    if last.reasoning_output_tokens:
-        total.reasoning_output_tokens = (total.reasoning_output_tokens or 0) + last.reasoning_output_tokens
-        has_moved = True
-    return has_moved
