@@ -72,7 +72,7 @@ def find_children(native: Transcript[Session], main: str) -> tuple[Child, ...]:
 def read_agent(rows: Rows[Row], session: str) -> Transcript[Common]:
     """A sub-agent's own file as a session; ``session`` is its parent's id where the rows name none."""
     head = read_head(rows)
-    meta = read_meta(rows.rows, head)
+    meta = read_meta(rows, head)
     own = meta.parent.session if meta.parent is not None else session
     lines = find_lines(rows.rows)
     return Transcript(meta, read_line(rows, lines.live, read_setting(rows.rows, head), own, lines.bridged))

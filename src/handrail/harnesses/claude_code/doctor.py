@@ -193,6 +193,6 @@ def _image_findings(ledger: Ledger) -> Iterator[Finding]:
 def _summary_findings(ledger: Ledger) -> Iterator[Finding]:
     known = {entry.row.uuid for entry in ledger.entries}
     for entry in ledger.entries:
-        if entry.row.type == "summary" and entry.row.leafUuid is not None and entry.row.leafUuid not in known:
+        if entry.row.type == "summary" and entry.leaf is not None and entry.leaf not in known:
             message = "a summary names a leaf of another session: it is no title of this one"
             yield _found("foreign_summary", _NOTE, [entry], message, Remedy.NONE)

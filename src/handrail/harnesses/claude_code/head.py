@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from handrail.harnesses.claude_code.speech import Setting, has_proof
-from handrail.harnesses.claude_code.wire import CROP_KIND, Row
+from handrail.harnesses.claude_code.wire import CROP_KIND, Row, read_naming
 from handrail.harnesses.families.jsonl import Rows
 from handrail.harnesses.families.markers import CLAUDE_CODE_EDITORS, CLAUDE_CODE_PROGRAMS, CLAUDE_CODE_TEXTS
 from handrail.transcripts.model import Meta, Parent
@@ -19,7 +19,8 @@ from handrail.transcripts.model import Meta, Parent
 HARNESS_NAME = "claude_code"
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _LOOK_AT = 8
-_TITLES = frozenset({"custom-title", "ai-title", "agent-name", "summary"})
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "agent-name": "agentName", "summary": "summary"}
+"""The kinds of row that name the session, by rank, and the key that holds the name."""
 _EDITORS = tuple(marker.opens for marker in CLAUDE_CODE_TEXTS if marker.by == "ide")
 _NAMES_MODEL = frozenset({"assistant", CROP_KIND})
 
@@ -101,14 +102,15 @@ def _is_from_editor(row: Row) -> bool:
     return any(text.startswith(_EDITORS) for text in texts)
 
 
-def read_meta(rows: list[Row], head: Head) -> Meta:
+def read_meta(rows: Rows[Row], head: Head) -> Meta:
     """The metadata of a main or sub-agent file. Nothing is made up: what no row says is None."""
-    own, agent, inherited, started, titled = _survey(rows)
-    whole = rows[0] if rows and rows[0].type == CROP_KIND else None
-    title = _title(titled, rows)
+    own, agent, inherited, started, titled = _survey(rows.rows)
+    whole = rows.rows[0] if rows.rows and rows.rows[0].type == CROP_KIND else None
     if whole is not None:
         own = whole.sessionId or own
-        started, title = whole.timestamp, whole.customTitle
+        started, title = whole.timestamp, read_naming(rows.raw(0)).customTitle
+    else:
+        title = _title(rows, titled)
     parent = None
     session = own
     if agent is not None:
@@ -122,7 +124,7 @@ def read_meta(rows: list[Row], head: Head) -> Meta:
         git_branch=head.gitBranch or None,
         title=title,
         cli_version=head.version,
-        model=_model(rows),
+        model=_model(rows.rows),
         harness=HARNESS_NAME,
         parent=parent,
     )
@@ -132,14 +134,15 @@ class _Survey(NamedTuple):
     """What one pass over the rows tells of a session.
 
     ``own`` is the session's id (that of the last turn), ``agent`` its agent's if it is a sub-agent's, ``inherited``
-    the id it copied from. ``started`` is the time of the earliest turn, ``titled`` the rows that name it.
+    the id it copied from. ``started`` is the time of the earliest turn, ``titled`` are the rows that name it, the
+    last one first.
     """
 
     own: str
     agent: str | None
     inherited: str | None
     started: datetime | None
-    titled: list[Row]
+    titled: list[int]
 
 
 def _survey(rows: list[Row]) -> _Survey:
@@ -147,9 +150,10 @@ def _survey(rows: list[Row]) -> _Survey:
     agent: str | None = None
     inherited: str | None = None
     started: datetime | None = None
-    titled: list[Row] = []
+    titled: list[int] = []
     is_main = False
-    for row in reversed(rows):
+    for index in range(len(rows) - 1, -1, -1):
+        row = rows[index]
         kind = row.type
         if kind == "assistant" or kind == "user":
             session = row.sessionId
@@ -166,10 +170,10 @@ def _survey(rows: list[Row]) -> _Survey:
             if timestamp is not None and (started is None or timestamp < started):
                 started = timestamp
         elif kind in _TITLES:
-            titled.append(row)
+            titled.append(index)
     if not own:
         own = next((row.sessionId for row in rows if row.sessionId), "")
-    return _Survey(own, None if is_main else agent, inherited, started, titled[::-1])
+    return _Survey(own, None if is_main else agent, inherited, started, titled)
 
 
 def _model(rows: Iterable[Row]) -> str | None:
@@ -179,22 +183,18 @@ def _model(rows: Iterable[Row]) -> str | None:
     return None
 
 
-def _title(titled: Iterable[Row], rows: list[Row]) -> str | None:
+def _title(rows: Rows[Row], titled: list[int]) -> str | None:
     """The title by rank: one a person gave, one the model gave, the agent's name, a summary of a leaf of this file.
 
-    Of several of a rank the last counts. A summary of a leaf elsewhere belongs to another session.
+    ``titled`` are the rows that name the session, the last one first: of several of a rank the last counts. A summary
+    of a leaf elsewhere belongs to another session.
     """
-    custom = made = name = summary = None
-    here: set[str] | None = None
-    for row in titled:
-        kind = row.type
-        if kind == "custom-title":
-            custom = row.customTitle or custom
-        elif kind == "ai-title":
-            made = row.aiTitle or made
-        elif kind == "agent-name":
-            name = row.agentName or name
-        elif row.summary:
-            here = here or {other.uuid for other in rows if other.uuid}
-            summary = row.summary if row.leafUuid in here else summary
-    return custom or made or name or summary
+    for kind, field in _TITLES.items():
+        own = [index for index in titled if rows.rows[index].type == kind]
+        here = {row.uuid for row in rows.rows if row.uuid} if own and kind == "summary" else None
+        for index in own:
+            naming = read_naming(rows.raw(index))
+            title: str | None = getattr(naming, field)
+            if title and (here is None or naming.leafUuid in here):
+                return title
+    return None

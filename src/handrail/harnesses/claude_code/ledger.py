@@ -124,7 +124,8 @@ class Image(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One row: its place, its ids, its calls and results. ``digest`` is a hash of what it says."""
+    """One row: its place, its ids, its calls and results. ``digest`` is a hash of what it says,
+    ``leaf`` the row that a summary is of."""
 
     row: Row
     start: int
@@ -139,6 +140,7 @@ class Entry(NamedTuple):
     images: tuple[Image, ...] = ()
     voice: Voice = Voice.NONE
     is_dead: bool = False
+    leaf: str | None = None
 
 
 class Ledger:
@@ -212,6 +214,7 @@ def _entry(record: Examined[_Link]) -> Entry:
         images=tuple(_images(link.message)),
         voice=_voice(row, link, said),
         is_dead=link.type == "assistant" and _is_dead(said),
+        leaf=link.leafUuid,
     )
 
 
@@ -244,7 +247,6 @@ def _pruned(link: _Link, said: _Said) -> Row:
         promptSource=link.promptSource,
         isCompactSummary=link.isCompactSummary,
         compactMetadata=link.compactMetadata,
-        leafUuid=link.leafUuid,
     )
 
 

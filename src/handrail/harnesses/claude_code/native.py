@@ -44,7 +44,7 @@ class Session(JsonlFiles[Row]):
     @cached_property
     def meta(self) -> Meta:
         """The session's metadata."""
-        return read_meta(self.main.rows, self.head)
+        return read_meta(self.main, self.head)
 
     @cached_property
     def setting(self) -> Setting:

@@ -200,7 +200,7 @@ def _read_ref(path: str, name: str, parent: Parent | None) -> SessionRef | None:
     except (OSError, ValueError):
         return None
     rows = read_rows(ends, "")
-    meta = read_meta(rows.rows, read_head(rows))
+    meta = read_meta(rows, read_head(rows))
     stem = name.removesuffix(".jsonl")
     identity = stem if _UUID.match(stem) or stem.startswith("agent-") or not meta.id else meta.id
     return SessionRef(
@@ -247,7 +247,7 @@ def _side_files(path: Path, data: bytes) -> list[tuple[str, Path]]:
             if described.is_file():
                 found.append(described)
     rows = read_rows(data, "")
-    session = read_meta(rows.rows, read_head(rows)).id
+    session = read_meta(rows, read_head(rows)).id
     for sibling in sorted(path.parent.glob("agent-*.jsonl")):
         ref = _read_ref(str(sibling), sibling.name, None)
         if ref is not None and ref.parent is not None and ref.parent.session == session:

@@ -140,16 +140,21 @@ class Row(Struct, gc=False):
     compactMetadata: CompactMetadata | None = None
     sourceToolUseID: str | None = None
     planContent: Raw = ABSENT
-    customTitle: str | None = None
-    aiTitle: str | None = None
-    agentName: str | None = None
-    summary: str | None = None
-    leafUuid: str | None = None
 
     @property
     def is_talk(self) -> bool:
         """Whether the row is part of the conversation with the model."""
         return self.type == "assistant" or self.type == "user"
+
+
+class Naming(Struct, gc=False):
+    """What a row that names the session says. Apart from ``Row``, which all rows would pay for."""
+
+    customTitle: str | None = None
+    aiTitle: str | None = None
+    agentName: str | None = None
+    summary: str | None = None
+    leafUuid: str | None = None
 
 
 STARTS = (b'{"parentUuid"', b'{"type"')
@@ -159,11 +164,18 @@ BULKY = frozenset({"progress"})
 """Kinds that may fill gigabytes and carry no talk of their own line."""
 
 READER = RowReader(Row, STARTS)
+_NAMINGS = RowReader(Naming, STARTS)
 
 
 def read_rows(data: bytes, part: str) -> Rows[Row]:
     """The rows of one part."""
     return READER.read(data, part)
+
+
+def read_naming(raw: bytes) -> Naming:
+    """What the row with the bytes ``raw`` names the session; nothing where it cannot be read."""
+    found = _NAMINGS.read(raw).rows
+    return found[0] if found else Naming()
 
 
 CROP_KIND = "handrail-crop"

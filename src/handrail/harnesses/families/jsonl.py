@@ -85,8 +85,12 @@ class Rows(Generic[Row]):
 
     def raw(self, index: int) -> bytes:
         """The bytes of row ``index``."""
-        start, end = self.spans[index]
-        return self.data[start:end]
+        if self._odd:
+            start, end = self.spans[index]
+            return self.data[start:end]
+        starts = self._starts
+        end = starts[index + 1] if index + 1 < len(starts) else len(self.data)
+        return self.data[starts[index] : end].removesuffix(b"\n")
 
     def followed_by(self, more: Rows[Row]) -> Rows[Row]:
         """These rows and then those of ``more``, whose part was appended to this one after a whole line."""
