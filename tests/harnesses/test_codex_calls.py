@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from handrail.harnesses.codex.call_reading import read_call
 from handrail.harnesses.codex.call_writing import write_call
+from handrail.harnesses.codex.item_kinds import CustomToolCall, FunctionCall, LocalShellCall
 from handrail.harnesses.codex.patches import files_of, read_patch, render_patch
-from handrail.harnesses.codex.wire import Payload
+from handrail.harnesses.codex.wire import call_of
 from handrail.transcripts.model import Bash, Edit, Raw, Read, ToolCall, ToolUse, Write
 
 ADD = "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** End Patch"
@@ -20,8 +21,8 @@ UPDATE = "*** Begin Patch\n*** Update File: a.py\n@@ def f():\n x = 1\n-y = 2\n+
 TWO = "*** Begin Patch\n*** Add File: a\n+1\n*** Delete File: b\n*** End Patch"
 
 
-def function(name: str, arguments: Any, **more: Any) -> Payload:
-    return Payload(type="function_call", name=name, arguments=json.dumps(arguments), **more)
+def function(name: str, arguments: Any, **more: Any) -> FunctionCall:
+    return FunctionCall(name=name, arguments=json.dumps(arguments), **more)
 
 
 def written(block: ToolUse) -> dict[str, Any]:
@@ -55,7 +56,7 @@ def test_a_function_call_is_typed_and_written_back_as_it_was(name: str, argument
 
 
 def test_arguments_that_are_no_json_stay_the_text_they_are() -> None:
-    payload = Payload(type="function_call", name="x", arguments='{"cut')
+    payload = FunctionCall(name="x", arguments='{"cut')
     block = read_call(payload, "c1")
     assert block.call == Raw("x", '{"cut')
     assert write_call(block) == {"type": "function_call", "name": "x", "arguments": '{"cut', "call_id": "c1"}
@@ -84,19 +85,19 @@ def test_a_servers_tool_carries_its_name(namespace: str, name: str, shown: str) 
     ],
 )
 def test_a_patch_is_typed_when_it_is_one_write_or_one_edit(patch: str, typed: ToolCall) -> None:
-    block = read_call(Payload(type="custom_tool_call", name="apply_patch", input=patch), "c1")
+    block = read_call(CustomToolCall(name="apply_patch", input=patch), "c1")
     assert block.call == typed
     assert write_call(block)["input"] == patch
 
 
 def test_a_patch_whose_call_was_changed_is_not_written_as_it_was() -> None:
-    block = read_call(Payload(type="custom_tool_call", name="apply_patch", input=UPDATE), "c1")
+    block = read_call(CustomToolCall(name="apply_patch", input=UPDATE), "c1")
     changed = ToolUse("c1", Edit("a.py", "x = 1\ny = 9\nz = 4", "x = 1\ny = 3\nz = 4"), block.provider)
     assert write_call(changed)["input"] == UPDATE.replace("-y = 2", "-y = 9")
 
 
 def test_a_changed_call_that_no_patch_fits_is_written_under_its_canonical_name() -> None:
-    block = read_call(Payload(type="custom_tool_call", name="apply_patch", input=UPDATE), "c1")
+    block = read_call(CustomToolCall(name="apply_patch", input=UPDATE), "c1")
     changed = ToolUse("c1", Edit("a.py", "one line", "another"), block.provider)
     assert written(changed)["name"] == "Edit"
 
@@ -119,7 +120,7 @@ def test_the_files_of_a_patch_are_named_once() -> None:
 
 def test_a_local_shell_call_is_a_command() -> None:
     action = {"type": "exec", "command": ["bash", "-lc", "ls"], "working_directory": "/srv", "timeout_ms": 5, "env": {}}
-    block = read_call(Payload(type="local_shell_call", action=action), "c1")
+    block = read_call(LocalShellCall(action=action), "c1")
     assert block.call == Bash("ls", "/srv", 5)
     assert write_call(block) == {"type": "local_shell_call", "status": "completed", "action": action, "call_id": "c1"}
 
@@ -129,8 +130,7 @@ def test_a_local_shell_call_is_a_command() -> None:
 )
 def test_a_call_from_elsewhere_reads_back_as_it_was(call: ToolCall) -> None:
     native = write_call(ToolUse("c1", call))
-    payload = Payload(type=str(native["type"]), name=native["name"], arguments=native["arguments"])
-    assert read_call(payload, "c1") == ToolUse("c1", call)
+    assert read_call(call_of(native), "c1") == ToolUse("c1", call)
 
 
 @pytest.mark.parametrize("provider", [{"codex": {"name": "rm"}}, {"codex": 5}, {"codex": {"words": 5}}, [], "x"])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from handrail.harnesses.codex.drafts import COMPACTION, NOTES, read_time
 from handrail.harnesses.codex.elements import summary_of
+from handrail.harnesses.codex.event_kinds import OfTurn, RolledBack, TurnAborted
 from handrail.harnesses.codex.gathering import Cut, Gathering
 from handrail.harnesses.codex.sources import BURST_S, driver
-from handrail.harnesses.codex.wire import Payload
+from handrail.harnesses.codex.wire import Compacted, SessionMeta, TurnContext
 from handrail.transcripts.model import Compaction, Interrupt
 
 
-def session_meta(gathering: Gathering, payload: Payload) -> None:
+def session_meta(gathering: Gathering, payload: SessionMeta) -> None:
     """Whose the rows are; a second one right after the first says whose history follows."""
     if gathering.own_id is None:
         gathering.own_id = payload.id or ""
@@ -30,18 +31,18 @@ def end_burst(gathering: Gathering) -> None:
         gathering.response = None
 
 
-def turn_context(gathering: Gathering, payload: Payload) -> None:
+def turn_context(gathering: Gathering, payload: TurnContext) -> None:
     gathering.close()
-    gathering.model = payload.model if isinstance(payload.model, str) else None
+    gathering.model = payload.model
     gathering.reviewer = payload.approvals_reviewer
 
 
-def turn_start(gathering: Gathering, payload: Payload) -> None:
+def turn_start(gathering: Gathering, payload: OfTurn) -> None:
     gathering.close()
     gathering.turns.begin(len(gathering.drafts))
 
 
-def turn_end(gathering: Gathering, payload: Payload) -> None:
+def turn_end(gathering: Gathering, payload: OfTurn) -> None:
     if gathering.echoes:
         gathering.own_echoes()
     gathering.close()
@@ -49,7 +50,7 @@ def turn_end(gathering: Gathering, payload: Payload) -> None:
     gathering.searches.forget()
 
 
-def aborted(gathering: Gathering, payload: Payload) -> None:
+def aborted(gathering: Gathering, payload: TurnAborted) -> None:
     """The turn was cut short; the mark of it is an item as well, or else stands here only."""
     if gathering.echoes:
         gathering.save_echoes()
@@ -60,19 +61,19 @@ def aborted(gathering: Gathering, payload: Payload) -> None:
         if draft is not None and draft.content and type(draft.content[-1]) is Interrupt:
             gathering.owners[gathering.at] = len(gathering.drafts) - 1
         else:
-            gathering.into(gathering.deliver(NOTES), payload).content.append(Interrupt())
+            gathering.into(gathering.deliver(NOTES)).content.append(Interrupt())
     turn_end(gathering, payload)
 
 
-def rolled_back(gathering: Gathering, payload: Payload) -> None:
+def rolled_back(gathering: Gathering, payload: RolledBack) -> None:
     gathering.close()
     start = gathering.turns.roll_back(payload.num_turns or 0)
     if start is not None and start < len(gathering.drafts):
         gathering.cuts.append(Cut(start, len(gathering.drafts), gathering.at))
 
 
-def compacted(gathering: Gathering, payload: Payload) -> None:
+def compacted(gathering: Gathering, payload: Compacted) -> None:
     gathering.close()
-    draft = gathering.into(gathering.draft(COMPACTION), payload)
+    draft = gathering.into(gathering.draft(COMPACTION))
     draft.content.append(Compaction(summary_of(payload)))
     gathering.close()

@@ -9,11 +9,19 @@ Codex has spelled its shell five ways (``shell``, ``exec_command``, ``shell_comm
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from typing import Any
 
 from handrail import jsonio
+from handrail.harnesses.codex.item_kinds import (
+    Call,
+    CustomToolCall,
+    FunctionCall,
+    LocalShellCall,
+    ToolSearchCall,
+    WebSearchCall,
+)
 from handrail.harnesses.codex.patches import files_of, read_patch
-from handrail.harnesses.codex.wire import Payload
 from handrail.transcripts.calls import parse_call
 from handrail.transcripts.model import Bash, Json, Raw, ToolUse
 
@@ -32,28 +40,16 @@ State = dict[str, Any]
 """What a typed call has no field for; the value of ``codex`` in ``ToolUse.provider``."""
 
 
-def read_call(payload: Payload, call_id: str) -> ToolUse:
+def read_call(payload: Call, call_id: str) -> ToolUse:
     """The canonical block of a call item."""
-    kind = payload.type
-    if kind == "function_call":
-        return _read_function(payload, call_id)
-    if kind == "custom_tool_call":
-        return _read_custom(payload, call_id)
-    if kind == "local_shell_call":
-        return _read_local_shell(payload, call_id)
-    if kind == "web_search_call":
-        return ToolUse(call_id, Raw(WEB_SEARCH, payload.action), _provider({"kind": kind}))
-    state: State = {"kind": kind}
-    if payload.execution is not None:
-        state["execution"] = payload.execution
-    return ToolUse(call_id, Raw("tool_search", payload.arguments), _provider(state))
+    return _READERS[type(payload)](payload, call_id)
 
 
 def _provider(state: State) -> Json:
     return {"codex": state} if state else None
 
 
-def _read_function(payload: Payload, call_id: str) -> ToolUse:
+def _read_function(payload: FunctionCall, call_id: str) -> ToolUse:
     name = "tool" if payload.name is None else payload.name
     value, is_text = _read_arguments(payload.arguments)
     state: State = {"kind": "function_call"} if is_text else {}
@@ -138,7 +134,7 @@ def _read_words(words: list[Any], state: State) -> str | None:
     return joined
 
 
-def _read_custom(payload: Payload, call_id: str) -> ToolUse:
+def _read_custom(payload: CustomToolCall, call_id: str) -> ToolUse:
     name = "custom_tool" if payload.name is None else payload.name
     if type(payload.input) is not str:
         return ToolUse(call_id, Raw(name, payload.input), _provider({"kind": "custom_tool_call"}))
@@ -155,7 +151,7 @@ def _patch(patch: str, call_id: str, state: State) -> ToolUse:
     return ToolUse(call_id, call, _provider({**state, "patch": shape}))
 
 
-def _read_local_shell(payload: Payload, call_id: str) -> ToolUse:
+def _read_local_shell(payload: LocalShellCall, call_id: str) -> ToolUse:
     action = payload.action
     state: State = {"kind": "local_shell_call"}
     if type(action) is dict and action.get("type") == "exec":
@@ -171,3 +167,23 @@ def _read_local_shell(payload: Payload, call_id: str) -> ToolUse:
 
 
 _LOCAL_KEYS = frozenset({"type", "command", "working_directory", "timeout_ms"})
+
+
+def _read_web_search(payload: WebSearchCall, call_id: str) -> ToolUse:
+    return ToolUse(call_id, Raw(WEB_SEARCH, payload.action), _provider({"kind": "web_search_call"}))
+
+
+def _read_tool_search(payload: ToolSearchCall, call_id: str) -> ToolUse:
+    state: State = {"kind": "tool_search_call"}
+    if payload.execution is not None:
+        state["execution"] = payload.execution
+    return ToolUse(call_id, Raw("tool_search", payload.arguments), _provider(state))
+
+
+_READERS: dict[type, Callable[[Any, str], ToolUse]] = {
+    FunctionCall: _read_function,
+    CustomToolCall: _read_custom,
+    LocalShellCall: _read_local_shell,
+    WebSearchCall: _read_web_search,
+    ToolSearchCall: _read_tool_search,
+}

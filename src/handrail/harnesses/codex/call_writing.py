@@ -23,7 +23,7 @@ from handrail.harnesses.codex.call_reading import (
     read_call,
 )
 from handrail.harnesses.codex.patches import files_of, render_patch
-from handrail.harnesses.codex.wire import Payload
+from handrail.harnesses.codex.wire import call_of
 from handrail.transcripts.calls import spell_call
 from handrail.transcripts.model import Bash, Command, Edit, Json, MultiEdit, Raw, Read, ToolCall, ToolUse, Write
 
@@ -82,16 +82,7 @@ def is_kept(block: ToolUse, native: dict[str, Json]) -> bool:
     """Whether reading ``native`` gives ``block`` again."""
     if block.provider is None and type(block.call) is not Raw:
         return True
-    payload = Payload(
-        type=str(native["type"]),
-        name=native.get("name"),
-        namespace=native.get("namespace"),
-        arguments=native.get("arguments"),
-        input=native.get("input"),
-        action=native.get("action"),
-        execution=native.get("execution"),
-    )
-    return read_call(payload, block.id) == block
+    return read_call(call_of(native), block.id) == block
 
 
 def _function(name: str, value: Json, call_id: str) -> dict[str, Json]:

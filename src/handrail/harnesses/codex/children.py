@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handrail import jsonio
-from handrail.harnesses.codex.wire import EVENT, ITEM, Row
+from handrail.harnesses.codex.event_kinds import AgentActivity, AgentSpawned
+from handrail.harnesses.codex.item_kinds import FunctionCall, FunctionOutput
+from handrail.harnesses.codex.wire import Row
 from handrail.transcripts.codec import Child
 
 _SPAWN = "spawn_agent"
@@ -23,18 +25,16 @@ def _told(rows: list[Row]) -> Iterator[Child]:
     spawns: set[str] = set()
     for row in rows:
         payload = row.payload
-        if payload is None:
-            continue
-        if row.type == EVENT and payload.type == "sub_agent_activity":
+        if isinstance(payload, AgentActivity):
             if payload.agent_thread_id and payload.kind == "started":
                 yield Child(id=payload.agent_thread_id, call=payload.event_id)
-        elif row.type == EVENT and payload.type == "collab_agent_spawn_end":
+        elif isinstance(payload, AgentSpawned):
             if payload.new_thread_id:
                 yield Child(id=payload.new_thread_id, call=payload.call_id)
-        elif row.type == ITEM and payload.type == "function_call":
+        elif isinstance(payload, FunctionCall):
             if payload.name == _SPAWN and payload.call_id is not None:
                 spawns.add(payload.call_id)
-        elif row.type == ITEM and payload.type == "function_call_output" and payload.call_id in spawns:
+        elif isinstance(payload, FunctionOutput) and payload.call_id in spawns:
             agent = _agent_id(payload.output)
             if agent is not None:
                 yield Child(id=agent, call=payload.call_id)

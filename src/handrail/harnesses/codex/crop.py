@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from handrail import jsonio
+from handrail.harnesses.codex.event_kinds import Submitted, TaskComplete, TokenCount, TurnAborted, TurnComplete
 from handrail.harnesses.codex.gathering import BOOKKEEPING
 from handrail.harnesses.codex.native import Rollout
-from handrail.harnesses.codex.wire import EVENT, Payload, Row
+from handrail.harnesses.codex.wire import EVENT, Row, TurnContextRow, name_of
 from handrail.transcripts.spans import Span, crop_to
 
 
@@ -34,12 +35,13 @@ def crop_rollout(rollout: Rollout, spans: Sequence[Span]) -> bytes:
     for index, row in enumerate(rows):
         owner = rollout.reading.owners[index]
         raw = rollout.main.raw(index)
-        if row.type == "turn_context":
+        if isinstance(row, TurnContextRow):
             context = raw
         if index in rollbacks:
             continue
         if owner == BOOKKEEPING:
-            lines.append(_without_last_words(row) if _holds_last_words(row) else raw)
+            ended = _without_last_words(row)
+            lines.append(raw if ended is None else jsonio.encode(ended))
             continue
         if owner in kept:
             if is_cut and owner != last:
@@ -55,14 +57,12 @@ def crop_rollout(rollout: Rollout, spans: Sequence[Span]) -> bytes:
     return b"".join(line + b"\n" for line in lines)
 
 
-def _holds_last_words(row: Row) -> bool:
-    """Whether this bookkeeping repeats the words of an answer."""
-    return row.type == EVENT and row.payload is not None and row.payload.type in ("task_complete", "turn_complete")
-
-
-def _without_last_words(row: Row) -> bytes:
-    payload = row.payload or Payload()
-    return jsonio.encode(_event(row, {"type": payload.type, "turn_id": payload.turn_id}))
+def _without_last_words(row: Row) -> dict[str, Any] | None:
+    """What stays of bookkeeping that repeats the words of an answer; None for any other."""
+    payload = row.payload
+    if isinstance(payload, TaskComplete | TurnComplete):
+        return _event(row, {"type": name_of(payload), "turn_id": payload.turn_id})
+    return None
 
 
 def _context(row: Row) -> dict[str, Any]:
@@ -76,12 +76,10 @@ def _event(row: Row, payload: dict[str, Any]) -> dict[str, Any]:
 def _stub(row: Row) -> dict[str, Any] | None:
     """What stays of a row whose message goes; None when nothing has to."""
     payload = row.payload
-    if row.type != EVENT or payload is None:
-        return None
-    if payload.type == "user_message":
+    if isinstance(payload, Submitted):
         return _event(row, {"type": "user_message", "message": ""})
-    if payload.type == "turn_aborted":
+    if isinstance(payload, TurnAborted):
         return _event(row, {"type": "turn_aborted", "turn_id": payload.turn_id, "reason": "replaced"})
-    if payload.type == "token_count" and payload.info is not None and payload.info.total_token_usage is not None:
+    if isinstance(payload, TokenCount) and payload.info is not None and payload.info.total_token_usage is not None:
         return _event(row, {"type": "token_count", "info": {"total_token_usage": payload.info.total_token_usage}})
     return None

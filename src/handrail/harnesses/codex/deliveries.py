@@ -7,23 +7,42 @@ from handrail.harnesses.codex.answers import read_answers
 from handrail.harnesses.codex.drafts import NOTES, PROMPT, RESULTS
 from handrail.harnesses.codex.elements import elements_of, texts_of
 from handrail.harnesses.codex.ends import denial
+from handrail.harnesses.codex.event_kinds import CommandEnd, McpEnd, PatchEnd, Submitted
 from handrail.harnesses.codex.gathering import Gathering
+from handrail.harnesses.codex.item_kinds import (
+    CustomToolOutput,
+    Element,
+    FunctionOutput,
+    Message,
+    Output,
+    PeerMessage,
+    ToolSearchOutput,
+)
 from handrail.harnesses.codex.outputs import read_output
-from handrail.harnesses.codex.wire import EVENT, ITEM, Element, Payload
-from handrail.transcripts.model import Author, Block, Interrupt, RefusalKind, Text, ToolResult, Via
+from handrail.harnesses.codex.wire import ItemRow
+from handrail.transcripts.model import Author, Block, Interrupt, Json, RefusalKind, Text, ToolResult, Via
 
 # Results
 
 
-def result(gathering: Gathering, payload: Payload) -> None:
+def result(gathering: Gathering, payload: FunctionOutput | CustomToolOutput) -> None:
+    _deliver(gathering, payload, payload.output)
+
+
+def found(gathering: Gathering, payload: ToolSearchOutput) -> None:
+    """The tools that a search for tools found."""
+    _deliver(gathering, payload, payload.tools)
+
+
+def _deliver(gathering: Gathering, payload: Output, output: Json) -> None:
     call_id = payload.call_id
     if call_id is None:
         return
-    output = payload.tools if payload.type == "tool_search_output" else payload.output
     content, is_error, refusal = read_output(output, gathering.calls.get(call_id, ""))
     if refusal is not None and refusal.kind == RefusalKind.DENIED:
         refusal = denial(gathering.reviewer)
-    draft = gathering.into(gathering.deliver(RESULTS), payload)
+    name = payload.id or (f"{call_id}:output" if call_id else None)
+    draft = gathering.into(gathering.deliver(RESULTS), name)
     gathering.response = None
     draft.content.append(ToolResult(call_id, content, is_error, refusal))
     gathering.answered[call_id] = len(gathering.drafts) - 1
@@ -31,7 +50,7 @@ def result(gathering: Gathering, payload: Payload) -> None:
         draft.content += read_answers(gathering.inputs[call_id], content, gathering.driver)
 
 
-def command_end(gathering: Gathering, payload: Payload) -> None:
+def call_end(gathering: Gathering, payload: CommandEnd | PatchEnd | McpEnd) -> None:
     """A result that only the event log has; where the item log has it too, the two are joined at the end."""
     call_id = payload.call_id
     gathering.ends.event(payload, gathering.reviewer)
@@ -42,22 +61,22 @@ def command_end(gathering: Gathering, payload: Payload) -> None:
         gathering.mirrors.append((gathering.at, call_id))
         return
     gathering.response = None
-    gathering.into(gathering.deliver(RESULTS), payload).content.append(ToolResult(call_id))
+    gathering.into(gathering.deliver(RESULTS), call_id or None).content.append(ToolResult(call_id))
     gathering.answered[call_id] = len(gathering.drafts) - 1
 
 
 # Words
 
 
-def told(gathering: Gathering, payload: Payload) -> None:
+def told(gathering: Gathering, payload: Message) -> None:
     """A user-role item: a person's text, the mark of an interrupt, or what the harness wrote in the user's voice."""
     elements = elements_of(payload.content)
     if speakers.is_interrupt(elements):
-        gathering.into(gathering.deliver(NOTES), payload).content.append(Interrupt())
+        gathering.into(gathering.deliver(NOTES), payload.id or None).content.append(Interrupt())
     elif _is_typed(gathering, elements):
-        typed(gathering, payload, elements)
+        typed(gathering, elements, payload.id or None)
     else:
-        _note(gathering, payload, speakers.read_untyped(elements))
+        _note(gathering, payload.id or None, speakers.read_untyped(elements))
 
 
 def _is_typed(gathering: Gathering, elements: list[Element]) -> bool:
@@ -65,15 +84,15 @@ def _is_typed(gathering: Gathering, elements: list[Element]) -> bool:
     following = gathering.at + 1
     if following >= len(gathering.rows):
         return False
-    row = gathering.rows[following]
-    event = row.payload
-    if row.type != EVENT or event is None or event.type != "user_message" or not event.message:
-        return False
-    return event.message == speakers.typed_text(elements)
+    event = gathering.rows[following].payload
+    return type(event) is Submitted and bool(event.message) and event.message == speakers.typed_text(elements)
 
 
-def typed(gathering: Gathering, payload: Payload, elements: list[Element]) -> None:
-    """What was submitted as a prompt; into a turn that runs it is a steer, which may ride with results."""
+def typed(gathering: Gathering, elements: list[Element], name: str | None = None) -> None:
+    """What was submitted as a prompt; into a turn that runs it is a steer, which may ride with results.
+
+    ``name`` is what the present row is known by.
+    """
     is_steer = gathering.turns.is_running
     blocks = speakers.read_typed(elements, gathering.driver, Via.STEER if is_steer else Via.PROMPT)
     draft = gathering.open
@@ -86,22 +105,22 @@ def typed(gathering: Gathering, payload: Payload, elements: list[Element]) -> No
     if not is_steer:
         gathering.turns.prompt(len(gathering.drafts) - 1)
     gathering.response = None
-    gathering.into(draft, payload).content += blocks
+    gathering.into(draft, name).content += blocks
 
 
-def user_event(gathering: Gathering, payload: Payload) -> None:
+def submitted(gathering: Gathering, payload: Submitted) -> None:
     """The proof that the item before it was submitted as a prompt."""
     gathering.turns.count()
     at = gathering.at
-    if at and gathering.rows[at - 1].type == ITEM:
+    if at and isinstance(gathering.rows[at - 1], ItemRow):
         gathering.owners[at] = gathering.owners[at - 1]
 
 
-def peer(gathering: Gathering, payload: Payload) -> None:
+def peer(gathering: Gathering, payload: PeerMessage) -> None:
     blocks: list[Block] = [Text(text, Author.PEER, by=payload.author or None) for text in texts_of(payload.content)]
-    _note(gathering, payload, blocks)
+    _note(gathering, payload.id or None, blocks)
 
 
-def _note(gathering: Gathering, payload: Payload, blocks: list[Block]) -> None:
+def _note(gathering: Gathering, name: str | None, blocks: list[Block]) -> None:
     if blocks:
-        gathering.into(gathering.deliver(NOTES), payload).content += blocks
+        gathering.into(gathering.deliver(NOTES), name).content += blocks

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from handrail.harnesses.codex.wire import Element, Payload, history_of
-
-Content = list[Element] | str | None
+from handrail.harnesses.codex.item_kinds import Content, Element
+from handrail.harnesses.codex.wire import Compacted, history_of
 
 _SUMMARY = "Another language model started to solve this problem and produced a summary"
 
@@ -21,7 +20,7 @@ def elements_of(content: Content) -> list[Element]:
     return [Element("input_text", content)] if isinstance(content, str) else content or []
 
 
-def summary_of(payload: Payload) -> str | None:
+def summary_of(payload: Compacted) -> str | None:
     """The summary that a compaction left, None where it is encrypted or there is none.
 
     It is the message, or the last text in the replacement history that says it is one.
@@ -30,8 +29,8 @@ def summary_of(payload: Payload) -> str | None:
         return payload.message
     if len(payload.replacement_history) < len(_SUMMARY):
         return None
-    for item in reversed(history_of(payload.replacement_history)):
-        for text in texts_of(item.content):
+    for content in reversed(history_of(payload.replacement_history)):
+        for text in texts_of(content):
             if text.startswith(_SUMMARY):
                 return text
     return None

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from handrail.harnesses.codex.drafts import Draft
-from handrail.harnesses.codex.wire import ITEM, Payload, Row
+from handrail.harnesses.codex.event_kinds import CommandEnd, McpEnd, PatchEnd
+from handrail.harnesses.codex.item_kinds import Output
+from handrail.harnesses.codex.wire import Row
 from handrail.transcripts.model import Block, Json, Refusal, RefusalKind, ToolResult
 
-_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
+AnyEnd: TypeAlias = CommandEnd | PatchEnd | McpEnd
 
 
 class End(NamedTuple):
@@ -39,14 +41,10 @@ class Ends:
     def has_item(self, call_id: str) -> bool:
         """Whether the item log has a result for the call."""
         if self._items is None:
-            self._items = {
-                row.payload.call_id
-                for row in self._rows
-                if row.type == ITEM and row.payload is not None and row.payload.type in _OUTPUTS
-            }
+            self._items = {row.payload.call_id for row in self._rows if isinstance(row.payload, Output)}
         return call_id in self._items
 
-    def event(self, payload: Payload, reviewer: str | None) -> None:
+    def event(self, payload: AnyEnd, reviewer: str | None) -> None:
         """Remember what an event says; ``reviewer`` is who answers requests for approval."""
         if payload.call_id is not None:
             self._ends.setdefault(payload.call_id, read_end(payload, reviewer))
@@ -70,15 +68,15 @@ def _apply(end: End, call_id: str, content: list[Block]) -> None:
             return
 
 
-def read_end(payload: Payload, reviewer: str | None) -> End:
+def read_end(payload: AnyEnd, reviewer: str | None) -> End:
     """What an ``exec_command_end``, ``patch_apply_end`` or ``mcp_tool_call_end`` says."""
     refusal = denial(reviewer) if payload.status == "declined" else None
-    if payload.type == "mcp_tool_call_end":
+    if isinstance(payload, McpEnd):
         content, is_error = _read_mcp(payload)
         return End(content, is_error, refusal, False)
     text = payload.aggregated_output or "\n".join(part for part in (payload.stdout, payload.stderr) if part)
     is_error = payload.exit_code not in (None, 0) or payload.success is False or refusal is not None
-    return End(text or None, is_error, refusal, payload.type == "exec_command_end")
+    return End(text or None, is_error, refusal, isinstance(payload, CommandEnd))
 
 
 def denial(reviewer: str | None) -> Refusal:
@@ -88,7 +86,7 @@ def denial(reviewer: str | None) -> Refusal:
     return Refusal(RefusalKind.BLOCKED, reviewer)
 
 
-def _read_mcp(payload: Payload) -> tuple[Json, bool]:
+def _read_mcp(payload: McpEnd) -> tuple[Json, bool]:
     value: Any = None
     if payload.result:
         try:

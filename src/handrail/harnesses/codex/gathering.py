@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from handrail.harnesses.codex.drafts import COMPACTION, RESPONSE, RESULTS, Draft
 from handrail.harnesses.codex.ends import Ends
+from handrail.harnesses.codex.event_kinds import RawThought, Said, Thought
 from handrail.harnesses.codex.rowids import RowIds
 from handrail.harnesses.codex.searches import Searches
 from handrail.harnesses.codex.tokens import Tokens
 from handrail.harnesses.codex.turns import Turns
-from handrail.harnesses.codex.wire import Payload, Row
+from handrail.harnesses.codex.wire import OtherRow, Row
 from handrail.transcripts.model import Author, Block, Json, Text, Thinking, ToolResult
 
 BOOKKEEPING = -1
@@ -69,7 +70,7 @@ class Gathering:
     def __init__(self, rows: list[Row], raw: Callable[[int], bytes]) -> None:
         self.rows = rows
         self.at = 0
-        self.row = Row()
+        self.row: Row = OtherRow()
         self.drafts: list[Draft] = []
         self.owners: list[int] = [BOOKKEEPING] * len(rows)
         self.cuts: list[Cut] = []
@@ -83,7 +84,7 @@ class Gathering:
         self.inputs: dict[str, Json] = {}
         self.answered: dict[str, int] = {}
         self.mirrors: list[tuple[int, str]] = []
-        self.echoes: list[tuple[int, Payload]] = []
+        self.echoes: list[tuple[int, Said | Thought | RawThought]] = []
         self.ends = Ends(rows)
         self.searches = Searches()
         self.tokens = Tokens()
@@ -104,9 +105,9 @@ class Gathering:
         self.drafts.append(draft)
         return draft
 
-    def into(self, draft: Draft, payload: Payload) -> Draft:
-        """Note that the present row belongs to ``draft``, the newest there is."""
-        draft.uids.append(self.ids.uid(payload, self.at))
+    def into(self, draft: Draft, name: str | None = None) -> Draft:
+        """Note that the present row, known by ``name`` if it has one, belongs to ``draft``, the newest there is."""
+        draft.uids.append(self.ids.named(name, self.at))
         self.owners[self.at] = len(self.drafts) - 1
         return draft
 
@@ -127,15 +128,15 @@ class Gathering:
 
     # Responses
 
-    def respond(self, payload: Payload, block: Block) -> Draft:
-        """Add what the model said to the open response, or begin one."""
+    def respond(self, block: Block, name: str | None = None) -> Draft:
+        """Add what the model said to the open response, or begin one; ``name`` is what the present row is known by."""
         draft = self.open
         if draft is None or draft.kind != RESPONSE:
             draft = self.begin_response()
         self.response = draft
         if self.echoes:
             self.own_echoes()
-        draft.uids.append(self.ids.uid(payload, self.at))
+        draft.uids.append(self.ids.named(name, self.at))
         draft.content.append(block)
         self.owners[self.at] = len(self.drafts) - 1
         return draft
@@ -170,11 +171,10 @@ class Gathering:
         """What was said on the screen only, because the turn was aborted before the items were written."""
         echoes, self.echoes = self.echoes, []
         at = self.at
-        for self.at, payload in echoes:
-            text = payload.message or payload.text or ""
-            is_said = payload.type == "agent_message"
+        for self.at, echo in echoes:
+            text = echo.message if isinstance(echo, Said) else echo.text
             if text and not self._is_last_word(text):
-                self.respond(payload, Text(text, Author.MODEL) if is_said else Thinking(text))
+                self.respond(Text(text, Author.MODEL) if isinstance(echo, Said) else Thinking(text))
         self.at = at
 
     def _is_last_word(self, text: str) -> bool:

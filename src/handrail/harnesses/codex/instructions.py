@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from handrail import jsonio
 from handrail.harnesses.codex.native import Rollout
+from handrail.harnesses.codex.wire import SessionMetaRow
 from handrail.transcripts.model import Transcript
 
 
 def instructions(native: Transcript[Rollout]) -> str | None:
     """The base instructions of the session's first head; None where it has none."""
     rows = native.body.main
-    index = next((index for index, row in enumerate(rows.rows) if row.type == "session_meta"), None)
+    index = next((index for index, row in enumerate(rows.rows) if isinstance(row, SessionMetaRow)), None)
     if index is None:
         return None
     try:

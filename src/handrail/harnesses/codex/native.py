@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from handrail.harnesses.codex.events import EVENTS_ALONE, has_items
+from handrail.harnesses.codex.events import TABLE_ALONE, has_items
 from handrail.harnesses.codex.gathering import Cut, Gathering
 from handrail.harnesses.codex.reading import read_rows
 from handrail.harnesses.codex.sources import read_meta
@@ -36,7 +36,7 @@ class Rollout(JsonlFiles[Row]):
     def reading(self) -> Gathering:
         """The rows, read."""
         rows = self.main.rows
-        return read_rows(rows, self.main.raw, None if has_items(rows) else EVENTS_ALONE)
+        return read_rows(rows, self.main.raw, None if has_items(rows) else TABLE_ALONE)
 
     @cached_property
     def lines(self) -> Lines:

@@ -7,25 +7,25 @@ ended, what it cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from handrail.harnesses.codex import boundaries, deliveries, responses
+from handrail.harnesses.codex import event_kinds as event
+from handrail.harnesses.codex import item_kinds as item
 from handrail.harnesses.codex.gathering import Gathering
-from handrail.harnesses.codex.wire import EVENT, ITEM, Payload, Row
+from handrail.harnesses.codex.wire import Compacted, Row, SessionMeta, TurnContext
 
-Handler = Callable[[Gathering, Payload], None]
-Table = Mapping[str, Handler]
+Handler = Callable[[Gathering, Any], None]
+Table = Mapping[type, Handler]
 
 
-def read_rows(rows: list[Row], raw: Callable[[int], bytes], events: Table | None = None) -> Gathering:
-    """Read every row; ``raw`` gives the bytes of one. ``events`` says what reads an event of each kind."""
+def read_rows(rows: list[Row], raw: Callable[[int], bytes], table: Table | None = None) -> Gathering:
+    """Read every row; ``raw`` gives the bytes of one. ``table`` says what reads a payload of each kind."""
     gathering = Gathering(rows, raw)
-    logs = {ITEM: ITEMS, EVENT: EVENTS if events is None else events}
+    handler_of = (TABLE if table is None else table).get
     for index, row in enumerate(rows):
         payload = row.payload
-        if payload is None:
-            continue
-        log = logs.get(row.type)
-        handle = OTHERS.get(row.type) if log is None else log.get(payload.type)
+        handle = handler_of(type(payload))
         if handle is None:
             continue
         gathering.at = index
@@ -37,48 +37,42 @@ def read_rows(rows: list[Row], raw: Callable[[int], bytes], events: Table | None
     return gathering
 
 
-def _message(gathering: Gathering, payload: Payload) -> None:
+def _message(gathering: Gathering, payload: item.Message) -> None:
     if payload.role == "assistant":
         responses.said(gathering, payload)
     elif payload.role == "user":
         deliveries.told(gathering, payload)
 
 
-ITEMS: Table = {
-    "message": _message,
-    "reasoning": responses.reasoning,
-    "function_call": responses.call,
-    "custom_tool_call": responses.call,
-    "local_shell_call": responses.call,
-    "tool_search_call": responses.call,
-    "web_search_call": responses.search,
-    "function_call_output": deliveries.result,
-    "custom_tool_call_output": deliveries.result,
-    "tool_search_output": deliveries.result,
-    "agent_message": deliveries.peer,
+TABLE: Table = {
+    item.Message: _message,
+    item.Reasoning: responses.reasoning,
+    item.FunctionCall: responses.call,
+    item.CustomToolCall: responses.call,
+    item.LocalShellCall: responses.call,
+    item.ToolSearchCall: responses.call,
+    item.WebSearchCall: responses.search,
+    item.FunctionOutput: deliveries.result,
+    item.CustomToolOutput: deliveries.result,
+    item.ToolSearchOutput: deliveries.found,
+    item.PeerMessage: deliveries.peer,
+    event.Submitted: deliveries.submitted,
+    event.TokenCount: responses.token_count,
+    event.Said: responses.echo,
+    event.Thought: responses.echo,
+    event.RawThought: responses.echo,
+    event.TaskStarted: boundaries.turn_start,
+    event.TurnStarted: boundaries.turn_start,
+    event.TaskComplete: boundaries.turn_end,
+    event.TurnComplete: boundaries.turn_end,
+    event.TurnAborted: boundaries.aborted,
+    event.CommandEnd: deliveries.call_end,
+    event.PatchEnd: deliveries.call_end,
+    event.McpEnd: deliveries.call_end,
+    event.WebSearchEnd: responses.search_end,
+    event.RolledBack: boundaries.rolled_back,
+    TurnContext: boundaries.turn_context,
+    Compacted: boundaries.compacted,
+    SessionMeta: boundaries.session_meta,
 }
-"""What reads an item of each kind; the rest is bookkeeping or not known."""
-
-EVENTS: Table = {
-    "user_message": deliveries.user_event,
-    "token_count": responses.token_count,
-    "agent_message": responses.echo,
-    "agent_reasoning": responses.echo,
-    "agent_reasoning_raw_content": responses.echo,
-    "task_started": boundaries.turn_start,
-    "turn_started": boundaries.turn_start,
-    "task_complete": boundaries.turn_end,
-    "turn_complete": boundaries.turn_end,
-    "turn_aborted": boundaries.aborted,
-    "exec_command_end": deliveries.command_end,
-    "patch_apply_end": deliveries.command_end,
-    "mcp_tool_call_end": deliveries.command_end,
-    "web_search_end": responses.search_end,
-    "thread_rolled_back": boundaries.rolled_back,
-}
-
-OTHERS: Table = {
-    "turn_context": boundaries.turn_context,
-    "compacted": boundaries.compacted,
-    "session_meta": boundaries.session_meta,
-}
+"""What reads a payload of each kind; the rest is bookkeeping or not known."""

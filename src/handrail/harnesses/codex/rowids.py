@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from hashlib import blake2b
 
-from handrail.harnesses.codex.wire import Payload
-
 
 class RowIds:
     """Gives out the uids of one file, in file order; ``raw`` gives the bytes of a row."""
@@ -21,15 +19,10 @@ class RowIds:
         self._raw = raw
         self._seen: dict[str, int] = {}
 
-    def uid(self, payload: Payload, row: int) -> str:
-        """The uid of the record in ``row``, whose payload is ``payload``."""
-        name = payload.id
-        if not name:
-            name = payload.call_id
-            if not name:
-                name = hashed(self._raw(row))
-            elif payload.type.endswith("output"):
-                name = f"{name}:output"
+    def named(self, name: str | None, row: int) -> str:
+        """The uid of ``row``, which is known by ``name``, or by its bytes where it has none."""
+        if name is None:
+            name = hashed(self._raw(row))
         if name in self._seen:
             return self.unique(name)
         self._seen[name] = 1
@@ -43,10 +36,6 @@ class RowIds:
             return name
         seen[name] += 1
         return self.unique(f"{name}#{seen[name]}")
-
-    def named(self, name: str | None, row: int) -> str:
-        """The uid of ``row``, which has the id ``name`` or none."""
-        return self.unique(hashed(self._raw(row)) if name is None else name)
 
 
 def hashed(raw: bytes) -> str:

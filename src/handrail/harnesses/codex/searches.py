@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from handrail.harnesses.codex.drafts import Draft
-from handrail.harnesses.codex.wire import Payload
+from handrail.harnesses.codex.event_kinds import WebSearchEnd
+from handrail.harnesses.codex.item_kinds import WebSearchCall
 from handrail.transcripts.model import Json, ToolUse
 
 
@@ -36,11 +37,11 @@ class Searches:
     __slots__ = ("_events", "_open", "found")
 
     def __init__(self) -> None:
-        self._events: list[tuple[Payload, int]] = []
+        self._events: list[tuple[WebSearchEnd, int]] = []
         self._open: list[_Open] = []
         self.found: list[Found] = []
 
-    def call(self, payload: Payload, row: int) -> str | None:
+    def call(self, payload: WebSearchCall, row: int) -> str | None:
         """The id of a search item: its own if it has one, else that of the event before it that tells the same."""
         for place, (event, at) in enumerate(self._events):
             if event.action == payload.action or (payload.action is None and at == row - 1):
@@ -48,14 +49,14 @@ class Searches:
                 return self._find(payload.call_id or payload.id or event.call_id, event, at)
         return payload.call_id or payload.id
 
-    def wait(self, payload: Payload, draft: Draft) -> None:
+    def wait(self, payload: WebSearchCall, draft: Draft) -> None:
         """The last block of ``draft`` is a search; its event may follow."""
         block = draft.content[-1]
         if type(block) is ToolUse and all(found.call_id != block.id for found in self.found):
             has_id = bool(payload.call_id or payload.id)
             self._open.append(_Open(payload.action, draft, len(draft.content) - 1, has_id))
 
-    def event(self, payload: Payload, row: int) -> None:
+    def event(self, payload: WebSearchEnd, row: int) -> None:
         """Join the event with the open search that did the same, or keep it for one that follows."""
         for place, waiting in enumerate(self._open):
             block = waiting.draft.content[waiting.position]
@@ -67,7 +68,7 @@ class Searches:
                 return
         self._events.append((payload, row))
 
-    def _find(self, call_id: str | None, event: Payload, row: int) -> str | None:
+    def _find(self, call_id: str | None, event: WebSearchEnd, row: int) -> str | None:
         if call_id is not None:
             content = searched(event.action, event.query) if event.results is None else event.results
             self.found.append(Found(call_id, content, row))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from handrail.harnesses.codex.drafts import read_time
-from handrail.harnesses.codex.wire import EVENT, Payload, Row
+from handrail.harnesses.codex.event_kinds import Renamed
+from handrail.harnesses.codex.wire import Row, SessionMeta, SessionMetaRow, TurnContext
 from handrail.harnesses.families.markers import CODEX_PROGRAMS
 from handrail.transcripts.model import Author, Meta, Parent
 
@@ -14,9 +15,9 @@ BURST_S = 0.25
 inside a burst of real files is 0.003 s, the shortest after one 0.9 s."""
 
 
-def driver(payload: Payload | None) -> Author:
+def driver(payload: SessionMeta) -> Author:
     """Who writes the prompts of a session with this ``session_meta``."""
-    source = payload.source if payload is not None else None
+    source = payload.source
     if isinstance(source, dict):
         return Author.PEER if "subagent" in source else Author.UNKNOWN
     return Author.UNKNOWN if source in CODEX_PROGRAMS else Author.PERSON
@@ -25,15 +26,15 @@ def driver(payload: Payload | None) -> Author:
 def read_meta(rows: list[Row]) -> Meta:
     """The session's metadata; its title is the last name the thread was given."""
     title = _title(rows)
-    own: Payload | None = None
-    foreign: Payload | None = None
+    own: SessionMeta | None = None
+    foreign: SessionMeta | None = None
     for row in rows:
-        if row.type == "session_meta" and row.payload is not None:
+        if type(row.payload) is SessionMeta:
             if own is None:
                 own = row.payload
             elif foreign is None and row.payload.id and row.payload.id != own.id:
                 foreign = row.payload
-        elif own is not None and foreign is None and row.type != "session_meta":
+        elif own is not None and foreign is None and type(row) is not SessionMetaRow:
             break
     if own is None:
         return Meta(harness="codex", title=title, timestamp=read_time(rows[0].timestamp) if rows else None)
@@ -53,24 +54,24 @@ def read_meta(rows: list[Row]) -> Meta:
 
 def _title(rows: list[Row]) -> str | None:
     for row in reversed(rows):
-        if row.type == EVENT and row.payload is not None and row.payload.thread_name:
+        if type(row.payload) is Renamed and row.payload.thread_name:
             return row.payload.thread_name
     return None
 
 
-def _model(own: Payload, rows: list[Row]) -> str | None:
+def _model(own: SessionMeta, rows: list[Row]) -> str | None:
     """What the header says, else the model of the first turn."""
     if isinstance(own.model, str) or own.model is None:
         return own.model
     if own.model_name:
         return own.model_name
     for row in rows:
-        if row.type == "turn_context" and row.payload is not None and isinstance(row.payload.model, str):
+        if type(row.payload) is TurnContext and row.payload.model is not None:
             return row.payload.model
     return None
 
 
-def _parent(own: Payload, foreign: Payload | None) -> Parent | None:
+def _parent(own: SessionMeta, foreign: SessionMeta | None) -> Parent | None:
     spawned = _spawned_by(own.source)
     if spawned is not None:
         session = spawned or own.parent_thread_id or own.forked_from_id or (foreign.id if foreign else None)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from handrail.harnesses.codex.item_kinds import Element
 from handrail.harnesses.codex.outputs import split_data_url
-from handrail.harnesses.codex.wire import Element
 from handrail.harnesses.families.markers import CODEX_ENVELOPES, CODEX_WRAPPERS
 from handrail.transcripts.model import Author, Block, Image, Text, Via
 

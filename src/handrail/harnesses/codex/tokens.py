@@ -6,7 +6,7 @@ event whose running total has not moved repeats the one before (Codex writes one
 
 from __future__ import annotations
 
-from handrail.harnesses.codex.wire import TokenInfo, TokenUsage
+from handrail.harnesses.codex.event_kinds import TokenInfo, TokenUsage
 from handrail.transcripts.model import Usage
 
 

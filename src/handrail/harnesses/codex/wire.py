@@ -1,47 +1,34 @@
-"""The records of a Codex rollout, as far as they are read.
+"""The rows of a Codex rollout: the envelopes that its records stand in, and the reader of them.
 
 A line is an envelope (``timestamp``, ``type``, ``payload``). Two logs are interleaved in a file: ``response_item``
-is what the model sees, ``event_msg`` what the screen shows. One struct holds the fields of all payloads, because
-the kind stands partly in the envelope and partly in the payload; what is not declared here is skipped by the
-decoder, which is where the speed comes from (rate limits, sandbox policies, formatted output, base instructions).
+is what the model sees, ``event_msg`` what the screen shows. The rest is bookkeeping. A row is read as the class of
+its envelope, its payload as the class of its kind (``item_kinds``, ``event_kinds``): a record is known by its class.
+
+A record whose kind is not known is an ``OtherRow``. It takes the slow road, and its whole stretch line by line.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
+from handrail.harnesses.codex.event_kinds import AnyEvent
+from handrail.harnesses.codex.item_kinds import AnyItem, Call, Content
+from handrail.harnesses.families.decoding import RowDecoder
 from handrail.harnesses.families.jsonl import RowReader
 
 STARTS = (b'{"timestamp"',)
 """What a record begins with; where reading picks up again inside a line of glued records."""
 
-
-class Element(Struct, gc=False):
-    """One element of a message's ``content`` or of a reasoning ``summary``."""
-
-    type: str = ""
-    text: str | None = None
-    image_url: Any = None
+ITEM = "response_item"
+EVENT = "event_msg"
 
 
-class TokenUsage(Struct, gc=False):
-    """Tokens as the provider counted them; ``input_tokens`` includes the cached ones."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_input_tokens: int | None = None
-    cache_write_input_tokens: int | None = None
-    reasoning_output_tokens: int | None = None
-
-
-class TokenInfo(Struct, gc=False):
-    """``last_token_usage`` is of one response, ``total_token_usage`` of the session so far."""
-
-    total_token_usage: TokenUsage | None = None
-    last_token_usage: TokenUsage | None = None
+# Bookkeeping --------------------------------------------------------------------------------------------------
 
 
 class Git(Struct, gc=False):
@@ -50,56 +37,10 @@ class Git(Struct, gc=False):
     branch: str | None = None
 
 
-class Payload(Struct, gc=False):
-    """The fields of every kind of payload that are read, the frequent ones first and in the order they are written:
-    the decoder looks for a key from where it found the one before."""
-
-    type: str = ""
-    # calls and their outputs, reasoning, messages
+class SessionMeta(Struct, gc=False):
     id: str | None = None
-    name: str | None = None
-    arguments: Any = None
-    call_id: str | None = None
-    output: Any = None
-    summary: list[Element] | str | None = None
-    encrypted_content: str | None = None
-    role: str | None = None
-    content: list[Element] | str | None = None
-    input: Any = None
-    namespace: str | None = None
-    action: Any = None
-    execution: str | None = None
-    tools: Any = None
-    author: str | None = None
-    # events
-    info: TokenInfo | None = None
-    message: str | None = None
-    text: str | None = None
-    turn_id: str | None = None
-    reason: str | None = None
-    command: Any = None
-    cwd: str | None = None
-    stdout: str | None = None
-    stderr: str | None = None
-    aggregated_output: str | None = None
-    exit_code: int | None = None
-    status: Any = None
-    success: bool | None = None
-    changes: Raw = Raw()
-    invocation: Any = None
-    result: Raw = Raw()
-    query: str | None = None
-    results: Any = None
-    num_turns: int | None = None
-    thread_name: str | None = None
-    kind: str | None = None
-    event_id: str | None = None
-    agent_thread_id: str | None = None
-    new_thread_id: str | None = None
-    # compacted
-    replacement_history: Raw = Raw()
-    # session_meta and turn_context
     timestamp: str | None = None
+    cwd: str | None = None
     cli_version: str | None = None
     model: str | UnsetType | None = UNSET
     model_name: str | None = None
@@ -107,106 +48,168 @@ class Payload(Struct, gc=False):
     source: Any = None
     forked_from_id: str | None = None
     parent_thread_id: str | None = None
+
+
+class TurnContext(Struct, gc=False):
+    turn_id: str | None = None
+    cwd: str | None = None
+    model: str | None = None
+    summary: Content = None
     approvals_reviewer: str | None = None
 
 
-class Row(Struct, gc=False):
-    """One line."""
+class Compacted(Struct, gc=False):
+    message: str | None = None
+    replacement_history: Raw = Raw()
+
+
+class Nothing(Struct, gc=False):
+    """Bookkeeping of which nothing is read."""
+
+
+# Rows ---------------------------------------------------------------------------------------------------------
+
+
+class _Row(Struct, gc=False, tag_field="type"):
+    timestamp: str | None = None
+
+
+class ItemRow(_Row, tag=ITEM):
+    payload: AnyItem | None = None
+
+
+class EventRow(_Row, tag=EVENT):
+    payload: AnyEvent | None = None
+
+
+class SessionMetaRow(_Row, tag="session_meta"):
+    payload: SessionMeta | None = None
+
+
+class TurnContextRow(_Row, tag="turn_context"):
+    payload: TurnContext | None = None
+
+
+class CompactedRow(_Row, tag="compacted"):
+    payload: Compacted | None = None
+
+
+class WorldStateRow(_Row, tag="world_state"):
+    payload: Nothing | None = None
+
+
+class AgentTalkRow(_Row, tag="inter_agent_communication"):
+    payload: Nothing | None = None
+
+
+class AgentTalkMetaRow(_Row, tag="inter_agent_communication_metadata"):
+    payload: Nothing | None = None
+
+
+KnownRow: TypeAlias = (
+    ItemRow
+    | EventRow
+    | SessionMetaRow
+    | TurnContextRow
+    | CompactedRow
+    | WorldStateRow
+    | AgentTalkRow
+    | AgentTalkMetaRow
+)
+
+
+class Unknown(Struct, gc=False):
+    """A payload of a kind that is not known."""
+
+    type: str = ""
+
+
+class OtherRow(Struct, gc=False):
+    """A line whose envelope, or the payload in it, is of a kind that is not known."""
 
     timestamp: str | None = None
     type: str = ""
-    payload: Payload | None = None
+    payload: Unknown | None = None
 
 
-reader = RowReader(Row, STARTS)
+Row: TypeAlias = KnownRow | OtherRow
 
-ITEM = "response_item"
-EVENT = "event_msg"
 
-KNOWN_ENVELOPES = frozenset(
-    {
-        "session_meta",
-        "turn_context",
-        "compacted",
-        "world_state",
-        "inter_agent_communication",
-        "inter_agent_communication_metadata",
-    }
-)
+def _by_name(kinds: Any) -> dict[str, Any]:
+    return {name_of(kind): kind for kind in get_args(kinds)}
+
+
+def name_of(kind: Any) -> str:
+    """The name of a kind of row or payload, which stands in its ``type``; given is the class or one of it."""
+    return str(kind.__struct_config__.tag)
+
+
+_ITEMS = _by_name(AnyItem)
+_EVENTS = _by_name(AnyEvent)
+_ROWS = _by_name(KnownRow)
+_CALLS = _by_name(Call)
+
+KNOWN_ENVELOPES = frozenset(_ROWS) - {ITEM, EVENT}
 """Types of a line besides the two logs."""
 
-KNOWN_ITEMS = frozenset(
-    {
-        "message",
-        "reasoning",
-        "function_call",
-        "function_call_output",
-        "custom_tool_call",
-        "custom_tool_call_output",
-        "local_shell_call",
-        "web_search_call",
-        "tool_search_call",
-        "tool_search_output",
-        "agent_message",
-        "ghost_snapshot",
-        "compaction",
-        "compaction_summary",
-    }
-)
 
-KNOWN_EVENTS = frozenset(
-    {
-        "agent_message",
-        "agent_reasoning",
-        "agent_reasoning_raw_content",
-        "collab_agent_spawn_end",
-        "context_compacted",
-        "dynamic_tool_call_request",
-        "dynamic_tool_call_response",
-        "entered_review_mode",
-        "error",
-        "exec_command_end",
-        "exited_review_mode",
-        "item_completed",
-        "mcp_tool_call_end",
-        "patch_apply_end",
-        "sub_agent_activity",
-        "task_complete",
-        "task_started",
-        "thread_name_updated",
-        "thread_rolled_back",
-        "thread_settings_applied",
-        "token_count",
-        "turn_aborted",
-        "turn_complete",
-        "turn_started",
-        "user_message",
-        "view_image_tool_call",
-        "warning",
-        "web_search_end",
-    }
-)
+_LOGS = {ITEM: _ITEMS, EVENT: _EVENTS}
 
 
-def kind_of(row: Row) -> str:
-    """The kind of a record as people name it: ``session_meta``, ``response_item/message``, …"""
-    if row.type in (ITEM, EVENT):
-        return f"{row.type}/{row.payload.type if row.payload else ''}"
-    return row.type
+@cache
+def _any_row() -> type[Row]:
+    """A row of no kind that is known, with all that any kind holds: nobody reads it, but damage in it is told."""
+    kinds = (*_ITEMS.values(), *_EVENTS.values(), SessionMeta, TurnContext, Compacted)
+    fields = {field.name: (field.name, field.type, field.default) for kind in kinds for field in structs.fields(kind)}
+    payload = msgspec.defstruct("_AnyPayload", fields.values(), bases=(Unknown,), gc=False)
+    row = msgspec.defstruct("_AnyRow", [("payload", payload | None, None)], bases=(OtherRow,), gc=False)
+    return cast("type[Row]", row)
+
+
+def _is_other(row: Row) -> bool:
+    if not isinstance(row, OtherRow):
+        return False
+    kinds = _LOGS.get(row.type)
+    if kinds is None:
+        return row.type not in _ROWS
+    return row.payload is not None and row.payload.type not in kinds
+
+
+reader = RowReader(RowDecoder(cast("type[Row]", KnownRow), other=_any_row, is_other=_is_other), STARTS)
 
 
 def is_known(row: Row) -> bool:
     """Whether this codec knows the kind of ``row`` (not: whether it says anything)."""
-    if row.type == ITEM:
-        return row.payload is not None and row.payload.type in KNOWN_ITEMS
-    if row.type == EVENT:
-        return row.payload is not None and row.payload.type in KNOWN_EVENTS
-    return row.type in KNOWN_ENVELOPES
+    return not isinstance(row, OtherRow) and (row.payload is not None or not isinstance(row, ItemRow | EventRow))
 
 
-def history_of(raw: Raw) -> list[Payload]:
-    """The items of a ``replacement_history``; what does not fit is left out."""
+def kind_of(row: Row) -> str:
+    """The kind of a record as people name it: ``session_meta``, ``response_item/message``, …"""
+    if isinstance(row, OtherRow):
+        envelope, kind = row.type, row.payload.type if row.payload else ""
+    else:
+        envelope, kind = name_of(row), name_of(row.payload) if row.payload else ""
+    return f"{envelope}/{kind}" if envelope in (ITEM, EVENT) else envelope
+
+
+def call_of(native: Mapping[str, Any]) -> Call:
+    """The call item that reading ``native`` gives, its values taken as they are."""
+    kind = _CALLS[native["type"]]
+    item: Call = kind(**{field: native.get(field) for field in kind.__struct_fields__})
+    return item
+
+
+class _HistoryItem(Struct, gc=False):
+    type: str = ""
+    id: str | None = None
+    role: str | None = None
+    content: Content = None
+    encrypted_content: str | None = None
+
+
+def history_of(raw: Raw) -> list[Content]:
+    """The contents of the items of a ``replacement_history``, none where one does not fit."""
     try:
-        return msgspec.json.decode(raw, type=list[Payload])
+        return [item.content for item in msgspec.json.decode(raw, type=list[_HistoryItem])]
     except (msgspec.DecodeError, RecursionError):
         return []

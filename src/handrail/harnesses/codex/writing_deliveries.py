@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from handrail import jsonio
 from handrail.harnesses.codex import speakers
+from handrail.harnesses.codex.item_kinds import Element
 from handrail.harnesses.codex.logs import Logs
 from handrail.harnesses.codex.losses import Losses
 from handrail.harnesses.codex.outputs import is_plain, read_output, write_output
 from handrail.harnesses.codex.placing import kind_of_block
 from handrail.harnesses.codex.searches import searched
-from handrail.harnesses.codex.wire import Element
 from handrail.harnesses.codex.writing_responses import ResponseWriter
 from handrail.harnesses.codex.writing_turns import TurnWriter
 from handrail.transcripts.calls import call_name

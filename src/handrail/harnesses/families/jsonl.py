@@ -13,15 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
-import msgspec
 from msgspec.structs import replace
 
-from handrail.harnesses.families.rescue import Damage, lenient, rescue_line
+from handrail.harnesses.families.decoding import Row, RowDecoder
+from handrail.harnesses.families.rescue import Damage, rescue_line
 from handrail.transcripts.codec import Fault, Parts
-
-Row = TypeVar("Row")
 
 STRETCH_BYTES = 1 << 18
 """How many bytes are decoded in one call; between 64 KiB and 1 MiB the figure hardly matters."""
@@ -155,18 +153,19 @@ class JsonlFiles(Generic[Row]):
 
 
 class RowReader(Generic[Row]):
-    """Reads the lines of a harness into rows of the wire struct ``row``.
+    """Reads the lines of a harness into rows of the wire struct ``row``, given itself or with its decoder.
 
     The struct declares only what is read (everything else is skipped by the decoder, which is where the speed
     comes from) and has a default for every field. ``starts`` are the bytes a record of the harness begins with;
     they are where reading picks up again inside a line in which one record was glued to the stub of another.
     """
 
-    def __init__(self, row: type[Row], starts: tuple[bytes, ...], *, stretch_bytes: int = STRETCH_BYTES) -> None:
-        self._info = msgspec.inspect.type_info(row)
+    def __init__(
+        self, row: type[Row] | RowDecoder[Row], starts: tuple[bytes, ...], *, stretch_bytes: int = STRETCH_BYTES
+    ) -> None:
         self._starts = starts
         self._stretch_bytes = stretch_bytes
-        self._decoder = msgspec.json.Decoder(row)
+        self._decoder = row if isinstance(row, RowDecoder) else RowDecoder(row)
 
     def read(self, data: bytes, part: str = "") -> Rows[Row]:
         """All rows of ``data``; ``part`` names it in the faults. Nothing is raised for any bytes."""
@@ -203,11 +202,8 @@ class RowReader(Generic[Row]):
         """
         if not _are_objects(data, lines, end):
             return False
-        try:
-            found = self._decoder.decode_lines(view[lines[0] : end])
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            return False
-        if len(found) != len(lines):
+        found = self._decoder.decode_lines(view[lines[0] : end])
+        if found is None or len(found) != len(lines):
             return False
         rows += found
         return True
@@ -228,11 +224,9 @@ class RowReader(Generic[Row]):
             feed = data.find(b"\n", start, end)
             stop = end if feed < 0 else feed
             if start < stop and data[start] == 0x7B:
-                try:
-                    rows.append(decode(view[start:stop]))
-                except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                    pass
-                else:
+                row = decode(view[start:stop])
+                if row is not None:
+                    rows.append(row)
                     start = stop + 1
                     continue
             found, damages = self._rescue(data[start:stop], is_last=feed < 0)
@@ -248,8 +242,8 @@ class RowReader(Generic[Row]):
         objects, damages = rescue_line(line, self._starts, is_last=is_last)
         found: list[tuple[Row, Span]] = []
         for value, span in objects:
-            row, lost = lenient(value, self._info)
-            found.append((row, span))
+            filled, lost = self._decoder.fill(value)
+            found.append((filled, span))
             if lost:
                 shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
                 damages.append(Damage("wrong_type", *span, f"fields of a type the format does not know: {shown}"))

@@ -224,7 +224,7 @@ def _fill(info: Any, value: Any, path: str, lost: list[str]) -> Any:
 
 
 def _fill_struct(info: Any, value: Any, path: str, lost: list[str]) -> Any:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or (info.tag is not None and value.get(info.tag_field) != info.tag):
         raise _Misfit(path)
     fields: dict[str, Any] = {}
     for field in info.fields:
