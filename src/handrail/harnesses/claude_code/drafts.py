@@ -113,42 +113,46 @@ class Drafts:
                     _name_interrupter(draft, following)
         self.all.clear()
         drafts.reverse()
-        take = drafts.pop
-        return tuple([self._message(take()) for _ in range(len(drafts))])
+        return tuple(self._messages(drafts))
 
     def stand_on(self) -> list[list[int]]:
         """The indices of all rows each message stands on, in the order of ``close``; asked before it."""
         return [[*draft.extra, *draft.rows] for draft in self.all if draft.blocks]
 
-    def _message(self, draft: Draft) -> Message:
-        row, rows, said = draft.row, draft.rows, draft.said
-        timestamp = row.timestamp
-        if timestamp is not None and timestamp.tzinfo is not UTC:
-            timestamp = timestamp.astimezone(UTC)
-        if len(rows) == 1:
-            uid = row.uuid or self.uid(rows[0])
-            uids: tuple[str, ...] = (uid,)
-        else:
-            own = self._rows.rows
-            uids = tuple([own[index].uuid or self.uid(index) for index in rows])
-            uid = uids[0]
-        content = tuple(draft.blocks)
-        if said is None:
-            message = Message(role="user", content=content, uid=uid, uids=uids, timestamp=timestamp)
-        else:
-            message = Message(
-                role="assistant",
-                content=content,
-                uid=uid,
-                uids=uids,
-                timestamp=timestamp,
-                model=said.model,
-                stop_reason=said.stop_reason,
-                usage=usage(said.usage) if said.usage is not None else None,
-            )
-        if row.sessionId != self._session or self._bridged:
-            return self._placed(message, draft)
-        return message
+    def _messages(self, drafts: list[Draft]) -> list[Message]:
+        """The messages of ``drafts``, the last of which is the first; each is taken from them."""
+        own, session, is_torn = self._rows.rows, self._session, bool(self._bridged)
+        messages: list[Message] = []
+        take, put = drafts.pop, messages.append
+        while drafts:
+            draft = take()
+            row, rows, said = draft.row, draft.rows, draft.said
+            timestamp = row.timestamp
+            if timestamp is not None and timestamp.tzinfo is not UTC:
+                timestamp = timestamp.astimezone(UTC)
+            uids: tuple[str, ...]
+            if len(rows) == 1:
+                uid = row.uuid or self.uid(rows[0])
+                uids = (uid,)
+            else:
+                uids = tuple([own[index].uuid or self.uid(index) for index in rows])
+                uid = uids[0]
+            content = tuple(draft.blocks)
+            if said is None:
+                message = Message(role="user", content=content, uid=uid, uids=uids, timestamp=timestamp)
+            else:
+                message = Message(
+                    role="assistant",
+                    content=content,
+                    uid=uid,
+                    uids=uids,
+                    timestamp=timestamp,
+                    model=said.model,
+                    stop_reason=said.stop_reason,
+                    usage=usage(said.usage) if said.usage is not None else None,
+                )
+            put(self._placed(message, draft) if is_torn or row.sessionId != session else message)
+        return messages
 
     def _placed(self, message: Message, draft: Draft) -> Message:
         """``message`` with what its rows say of where it stands: copied from elsewhere, or behind a gap.
