@@ -134,12 +134,14 @@ class OpenFile:
     """A regular file, open for reading: its bytes as they were when it was opened, read in stretches.
 
     Raises ``StoreError`` for anything that is no regular file, and when the file shrinks while it is read. Neither
-    opening nor reading ever waits.
+    opening nor reading ever waits. A file without a name is given by its open ``handle``, which is taken over; then
+    ``path`` is only what it is called.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, handle: int | None = None) -> None:
         try:
-            self._handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_BINARY", 0))
+            how = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_BINARY", 0)
+            self._handle = os.open(path, how) if handle is None else handle
         except (OSError, ValueError) as problem:
             raise _store_error("cannot read", path, problem) from problem
         self.path = path

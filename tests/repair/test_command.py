@@ -75,6 +75,70 @@ def test_a_reference_and_all_do_not_go_together(tmp_path: Path) -> None:
     assert handrail(make_home(tmp_path / "x"), "repair", CLAUDE_ID).code == 2
 
 
+def test_a_session_from_standard_input_is_looked_at_as_a_file_is(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    path = tmp_path / ".claude" / "projects" / "-srv-shop" / f"{TORN_ID}.jsonl"
+    spools = tmp_path / "spools"
+    spools.mkdir()
+    piped = handrail(home | {"TMPDIR": str(spools)}, "doctor", "-", "--json", stdin=path.read_bytes())
+    named = handrail(home, "doctor", str(path), "--json")
+    (one,), (other,) = piped.value["sessions"], named.value["sessions"]
+    torn = {"code": "torn_tail", "file": "-", "fix": "handrail repair - --out repaired.jsonl"}
+    assert [finding["code"] for finding in other["findings"] if finding["severity"] == "damage"] == ["torn_tail"]
+    assert [{key: found[key] for key in torn} for found in one["findings"]] == [torn]
+    assert [(one[key], one["source"]["id"]) for key in ("records", "turns", "shown", "size_bytes")] == [
+        (other[key], TORN_ID) for key in ("records", "turns", "shown", "size_bytes")
+    ]
+    assert (piped.code, named.code, list(spools.iterdir())) == (3, 3, [])
+
+
+def test_standard_input_without_a_session_cannot_be_read(tmp_path: Path) -> None:
+    home = empty_home(tmp_path)
+    nothing, words = handrail(home, "doctor", "-"), handrail(home, "doctor", "-", stdin=b"hello\n")
+    assert [(ended.code, ended.err) for ended in (nothing, words)] == [(4, ""), (4, "")]
+    assert "unreadable empty: standard input is empty" in nothing.text
+    assert "unreadable no_session" in words.text
+    refused = handrail(home, "repair", "-", stdin=b"hello\n")
+    assert (refused.code, refused.out) == (4, b"")
+    assert "standard input holds no session" in refused.err
+
+
+def test_a_copy_of_standard_input_goes_to_standard_output_and_its_report_beside(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    path = tmp_path / ".claude" / "projects" / "-srv-shop" / f"{TORN_ID}.jsonl"
+    piped = handrail(home, "repair", "-", stdin=path.read_bytes())
+    out = tmp_path / "out.jsonl"
+    assert handrail(home, "repair", "-", "--out", str(out), stdin=path.read_bytes()).code == 0
+    assert (piped.code, piped.out) == (0, out.read_bytes())
+    assert "standard output" in piped.err
+    assert "proved" in piped.err
+    assert handrail(home, "doctor", "-", stdin=piped.out).code == 0
+
+
+def test_what_standard_input_is_redirected_from_is_never_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines(chain(4)) + b"{")
+    with path.open("rb") as stream:
+        done = subprocess.run(
+            [sys.executable, "-m", "handrail", "repair", "-", "--out", str(path), "--force"],
+            env=empty_home(tmp_path),
+            stdin=stream,
+            capture_output=True,
+            check=False,
+        )
+    assert (done.returncode, b"is the session itself" in done.stderr) == (4, True)
+    assert path.read_bytes() == lines(chain(4)) + b"{"
+
+
+@pytest.mark.parametrize("arguments", [["doctor", "-", "--all"], ["doctor", "-", "--loop"], ["repair", "-", "--force"]])
+def test_what_makes_no_sense_of_standard_input_is_refused(tmp_path: Path, arguments: list[str]) -> None:
+    ended = handrail(empty_home(tmp_path), *arguments, stdin=lines(chain(4)))
+    assert (ended.code, ended.out) == (2, b"")
+    assert "--" in ended.err
+    as_json = handrail(empty_home(tmp_path), "repair", "-", "--json", stdin=lines(chain(4)))
+    assert (as_json.code, as_json.out) == (2, b"")
+
+
 def test_repair_takes_a_branch_by_the_command_that_doctor_prints(tmp_path: Path) -> None:
     rows = [*chain(6), turn("user", "n", "u1", "said anew"), turn("assistant", "m", "n", said("well"))]
     (tmp_path / "a.jsonl").write_bytes(lines(rows))

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -273,6 +274,37 @@ def test_a_copy_that_is_still_damaged_gets_no_name(tmp_path: Path) -> None:
     with pytest.raises(MalformedSession, match="still damaged"):
         app.repair(_with_medic(tmp_path, Careless()), str(path), str(tmp_path / "out.jsonl"), harness="claude_code")
     assert sorted(item.name for item in tmp_path.iterdir()) == ["a.jsonl"]
+
+
+def test_a_copy_that_is_still_damaged_reaches_nobody(tmp_path: Path) -> None:
+    given: list[bytes] = []
+    with pytest.raises(MalformedSession, match="still damaged"):
+        app.repair(
+            _with_medic(tmp_path, Careless()), "-", given.append, stdin=lambda: BytesIO(TORN), harness="claude_code"
+        )
+    assert given == []
+    done = app.repair(machine(tmp_path), "-", given.append, stdin=lambda: BytesIO(TORN))
+    assert (b"".join(given), done.out, list(tmp_path.iterdir())) == (WHOLE, "-", [])
+
+
+class Measured(BytesIO):
+    """A stream that remembers the largest piece anybody asked for."""
+
+    largest = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        assert size is not None
+        assert size >= 0, "all of it was asked for at once"
+        self.largest = max(self.largest, size)
+        return super().read(size)
+
+
+def test_a_stream_is_taken_in_stretches_and_what_lies_around_is_not_asked(tmp_path: Path) -> None:
+    rows = [*chain(20_000), turn("user", "u", "u19999", "go on", toolUseResult={"agentId": "a1"})]
+    stream = Measured(lines(rows))
+    found = app.doctor(machine(tmp_path), "-", stdin=lambda: stream)
+    assert (found.size_bytes, codes(found)) == (len(lines(rows)), [])
+    assert 0 < stream.largest <= 1 << 20
 
 
 def _with_medic(root: Path, medic: ClaudeCodeMedic) -> app.Machine:

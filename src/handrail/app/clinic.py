@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 from handrail.app.machine import Machine
-from handrail.app.opening import Source
+from handrail.app.opening import STDIN, Source
+from handrail.app.spooling import spool
 from handrail.errors import MalformedSession, StoreError
-from handrail.files import OpenFile, read_bytes
+from handrail.files import CHUNK_BYTES, OpenFile, read_bytes
 from handrail.library import guess_harness
 from handrail.library.catalog import not_found
 from handrail.transcripts.codec import HarnessInfo, SessionRef
@@ -19,23 +21,46 @@ from handrail.transcripts.repair import Medic
 _HEAD_BYTES = 1 << 22
 
 
+Stdin: TypeAlias = Callable[[], BinaryIO]
+"""Gives standard input, where it may be read."""
+
+
 class Patient(NamedTuple):
-    """A session file to be looked at. ``harness`` is whose it was said or found to be, None when nobody knows yet."""
+    """A session file to be looked at. ``harness`` is whose it was said or found to be, None when nobody knows yet.
+
+    ``stream`` is where it comes from when it is no file; then nothing lies beside it, and nobody can be writing it.
+    """
 
     path: Path
     harness: str | None = None
     id: str = ""
     title: str | None = None
+    stream: BinaryIO | None = None
+
+    def open(self) -> OpenFile:
+        """Its bytes, to be read anywhere and again; a stream is read to its end for that."""
+        if self.stream is None:
+            return OpenFile(self.path)
+        return spool(iter(partial(self.stream.read, CHUNK_BYTES), b""), "standard input")
+
+    def is_redirected_from(self, path: Path) -> bool:
+        """Whether its stream is the file at ``path``."""
+        try:
+            return self.stream is not None and os.path.samestat(os.fstat(self.stream.fileno()), path.stat())
+        except (OSError, ValueError):
+            return False
 
 
-def find_patient(machine: Machine, text: str, harness: str | None) -> Patient:
-    """The file that ``text`` names: a path, an id, a unique start of one, or a title.
+def find_patient(machine: Machine, text: str, harness: str | None, stdin: Stdin | None = None) -> Patient:
+    """The file that ``text`` names: ``-``, which ``stdin`` gives, a path, an id, a unique start of one, or a title.
 
     Raises ``SessionNotFound``, ``AmbiguousSession``, ``UnknownHarness``, and ``MalformedSession`` for a listed session
     whose harness cannot diagnose it.
     """
     wanted = machine.info(harness).name if harness else None
     path = Path(text)
+    if text == STDIN and stdin is not None:
+        return Patient(path, wanted, stream=stdin())
     if os.path.lexists(path):
         return Patient(path, wanted)
     catalog = machine.catalog().of_harness(wanted)

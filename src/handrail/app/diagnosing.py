@@ -9,14 +9,14 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handrail.app.clinic import FileSurroundings, Patient, find_medic, find_patient, of_ref, source_of
+from handrail.app.clinic import FileSurroundings, Patient, Stdin, find_medic, find_patient, of_ref, source_of
 from handrail.app.machine import SCHEMA_VERSION, Machine
-from handrail.app.opening import Source
+from handrail.app.opening import STDIN, Source
 from handrail.clock import Clock, SystemClock
 from handrail.errors import HandrailError
 from handrail.files import OpenFile
 from handrail.library import Unread
-from handrail.transcripts.repair import Diagnosis, Finding, Remedy, Severity
+from handrail.transcripts.repair import Diagnosis, Finding, Medic, Remedy, Severity
 
 _DAY_S = 86_400
 _OF_A_RUNNING_SESSION = frozenset({"torn_tail", "unanswered_call"})
@@ -77,17 +77,19 @@ def doctor(
     text: str | None = None,
     *,
     harness: str | None = None,
+    stdin: Stdin | None = None,
     clock: Clock | None = None,
     on_progress: Progress | None = None,
 ) -> DoctorReport:
     """Look at the session that ``text`` names, or at all of this machine that some harness can diagnose.
 
-    A file is read once, in stretches. Raises ``StoreError`` for a file that was named and cannot be read,
+    A file is read once, in stretches. ``stdin`` gives the bytes for ``-``, of which no more is held than of a file, and
+    whose surroundings are not looked at. Raises ``StoreError`` for a file that was named and cannot be read,
     ``MalformedSession`` for one whose harness has no diagnosis; of all sessions such are reported or left out.
     """
     now = (clock or SystemClock()).now().timestamp()
     if text is not None:
-        found = _look_at(machine, find_patient(machine, text, harness), now, {})
+        found = _look_at(machine, find_patient(machine, text, harness, stdin), now, {})
         return _report([found], (), 1)
     checkups: list[Checkup] = []
     unread: list[Unread] = list(machine.unread)
@@ -126,20 +128,28 @@ def _report(checkups: list[Checkup], unread: tuple[Unread, ...], named: int | No
 
 
 def _look_at(machine: Machine, patient: Patient, now_s: float, listings: dict[Path, tuple[str, ...]]) -> Checkup:
-    with OpenFile(patient.path) as file:
+    with patient.open() as file:
         info, medic, confidence = find_medic(machine, patient, file)
         if info is None or medic is None:
             return _nobodys(patient, file)
         diagnosis = medic.diagnose(file.chunks())
-        age_s = max(0.0, now_s - file.modified_at_s)
-        place = FileSurroundings(patient.path, age_s / _DAY_S, listings)
-        findings = [*diagnosis.findings, *medic.beside(diagnosis, place)]
-        # Who has a file open is costly to find out, so it is asked only where it makes a difference.
-        is_unfinished = any(finding.code in _OF_A_RUNNING_SESSION for finding in findings)
-        if file.has_changed() or (is_unfinished and file.writers()):
-            findings = _of_running(findings, file.size)
+        findings = list(diagnosis.findings)
+        if patient.stream is None:
+            age_s = max(0.0, now_s - file.modified_at_s)
+            place = FileSurroundings(patient.path, age_s / _DAY_S, listings)
+            findings = _in_place(file, medic, diagnosis, place)
         source = source_of(patient, info.name, diagnosis.session, confidence)
         return _checkup(source, file.size, diagnosis, findings)
+
+
+def _in_place(file: OpenFile, medic: Medic, diagnosis: Diagnosis, place: FileSurroundings) -> list[Finding]:
+    """What is found in ``file``, by what lies beside it and by who may still be writing it."""
+    findings = [*diagnosis.findings, *medic.beside(diagnosis, place)]
+    # Who has a file open is costly to find out, so it is asked only where it makes a difference.
+    is_unfinished = any(finding.code in _OF_A_RUNNING_SESSION for finding in findings)
+    if file.has_changed() or (is_unfinished and file.writers()):
+        findings = _of_running(findings, file.size)
+    return findings
 
 
 def _of_running(findings: list[Finding], size: int) -> list[Finding]:
@@ -156,7 +166,8 @@ def _of_running(findings: list[Finding], size: int) -> list[Finding]:
 
 
 def _nobodys(patient: Patient, file: OpenFile) -> Checkup:
-    message = "the file is empty" if not file.size else "no harness finds a session in it"
+    empty = "the file is empty" if patient.stream is None else "standard input is empty"
+    message = "no harness finds a session in it" if file.size else empty
     code = "no_session" if file.size else "empty"
     finding = Finding(code=code, severity=Severity.UNREADABLE, start=0, end=file.size, message=message)
     source = Source(harness=_UNKNOWN, id=patient.path.stem, locator=str(patient.path))
@@ -189,7 +200,8 @@ def _checkup(source: Source, size: int, diagnosis: Diagnosis, findings: list[Fin
 def _fix(finding: Finding, locator: str) -> str | None:
     """The command that helps, ready for a shell; what it writes goes to the folder it is run in."""
     path = Path(locator)
-    repair = ["handrail", "repair", locator, "--out", f"{path.stem}.repaired{path.suffix}"]
+    copy = "repaired.jsonl" if locator == STDIN else f"{path.stem}.repaired{path.suffix}"
+    repair = ["handrail", "repair", locator, "--out", copy]
     match finding.remedy:
         case Remedy.NONE:
             return None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar
 
 import click
 
@@ -79,11 +79,15 @@ class Surface:
         except OSError:
             give_up(sys.stderr)
 
-    def read_stdin(self) -> bytes:
-        """All of stdin; a usage error when it is a terminal, since nothing here prompts."""
+    def open_stdin(self) -> BinaryIO:
+        """Stdin, to be read; a usage error when it is a terminal, since nothing here prompts."""
         if sys.stdin.isatty():
             raise click.UsageError("'-' reads standard input, and that is a terminal")
-        return sys.stdin.buffer.read()
+        return sys.stdin.buffer
+
+    def read_stdin(self) -> bytes:
+        """All of stdin, as ``open_stdin`` gives it."""
+        return self.open_stdin().read()
 
     @property
     def terminal_width(self) -> int | None:

@@ -21,9 +21,14 @@ def deliver(draft: Draft, out: str | None, force: bool, surface: Surface) -> Non
             surface.emit(written, lambda _written, _surface: ())
         finish_written(written, surface)
         return
-    if surface.as_json:
-        raise click.UsageError("--json prints a report, so the session itself needs --out")
-    if force:
-        raise click.UsageError("--force replaces the file of --out, and there is no --out")
+    refuse_stdout(force, surface)
     surface.write(draft.document)
     finish_draft(draft.source, draft.loss, draft.faults, draft.harness, surface)
+
+
+def refuse_stdout(force: bool, surface: Surface, what: str = "session") -> None:
+    """A usage error where the options do not let ``what`` go to stdout."""
+    if surface.as_json:
+        raise click.UsageError(f"--json prints a report, so the {what} itself needs --out")
+    if force:
+        raise click.UsageError("--force replaces the file of --out, and there is no --out")

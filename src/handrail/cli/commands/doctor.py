@@ -24,9 +24,9 @@ def COMMAND(
 ) -> None:
     """Say what is wrong with a session, or with all of them.
 
-    SESSION is an id, the unique start of one, an exact title, or a file. Each finding has a stable code, a place in
-    the file, what it costs and the command that helps. Nothing is changed. Ends with 0 when there is nothing but
-    notes, 3 when something is damaged, 4 when something could not be read.
+    SESSION is an id, the unique start of one, an exact title, a file, or - for standard input. Each finding has a
+    stable code, a place in the file, what it costs and the command that helps. Nothing is changed. Ends with 0 when
+    there is nothing but notes, 3 when something is damaged, 4 when something could not be read.
 
     With --loop: rules that no run can load, proposals that nobody looked at, hooks that no host loaded, files that
     cannot be read. Ends with 3 when there is more than notes.
@@ -38,7 +38,13 @@ def COMMAND(
 
     if reference is not None and everything:
         raise click.UsageError("--all looks at every session: name one or give --all, not both")
-    found = app.doctor(surface.machine(), reference, harness=harness, on_progress=surface.progress("session"))
+    found = app.doctor(
+        surface.machine(),
+        reference,
+        harness=harness,
+        stdin=surface.open_stdin,
+        on_progress=surface.progress("session"),
+    )
     surface.emit(found, partial(render_doctor, with_notes=notes or reference is not None))
     finish_doctor(found, surface)
 

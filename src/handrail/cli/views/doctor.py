@@ -39,7 +39,7 @@ def _checkup(checkup: Checkup, surface: Surface, with_notes: bool) -> Iterator[s
     source = checkup.source
     title = f" “{one_line(source.title)}”" if source.title else ""
     yield surface.style(f"{one_line(source.id)}  {source.harness}{title}", bold=True)
-    yield f"  {one_line(source.locator)}"
+    yield f"  {_place(source.locator)}"
     if not checkup.findings:
         yield f"  nothing found in {count(checkup.records, 'record')}"
     shown: dict[tuple[str, Severity], list[Complaint]] = {}
@@ -55,6 +55,11 @@ def _checkup(checkup: Checkup, surface: Surface, with_notes: bool) -> Iterator[s
         fixes += (finding.fix for finding in findings if finding.fix is not None and finding.fix not in fixes)
     for fix in fixes[:_SHOWN]:
         yield f"  fix: {one_line(fix)}"
+
+
+def _place(name: str, stream: str = "standard input") -> str:
+    """``name`` of a file, or the ``stream`` that stands for it as ``-``."""
+    return stream if name == "-" else one_line(name)
 
 
 def _finding(finding: Complaint, surface: Surface) -> str:
@@ -79,7 +84,7 @@ def finish_doctor(found: DoctorReport, surface: Surface) -> None:
 
 def render_repair(done: Repaired, surface: Surface) -> Iterator[str]:
     """What was changed, by kind, with places in the original; what was given up; what a resume shows now."""
-    yield f"{one_line(done.out)}  {size(done.size_bytes)}"
+    yield f"{_place(done.out, 'standard output')}  {size(done.size_bytes)}"
     if not done.changes:
         yield "  nothing had to be changed: the copy has the same bytes"
     yield from _changes("changed", done.changes)
