@@ -85,6 +85,12 @@ def test_the_drill_prints_what_became_of_each(capsys: pytest.CaptureFixture[str]
     assert printed.err == ""
 
 
+def test_an_argument_that_it_does_not_take_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert drill.main(["nights"]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "error: the drill takes no argument, or `power`, not 'nights'\n")
+
+
 def test_the_table_of_power_in_the_docs_is_up_to_date() -> None:
     assert drill.power_table() in PAGE.read_text(encoding="utf-8"), (
         "run python -m handrail.testing.learning_drill power"

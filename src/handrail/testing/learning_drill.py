@@ -281,10 +281,16 @@ def power_table() -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the drill, or print the table of power with ``power``; 1 where the loop did not do what it promises."""
+    """Run the drill, or print the table of power with ``power``; 1 where the loop did not do what it promises.
+
+    2 for any other argument.
+    """
     if list(arguments) == ["power"]:
         sys.stdout.write(power_table() + "\n")
         return 0
+    if arguments:
+        sys.stderr.write(f"error: the drill takes no argument, or `power`, not {' '.join(arguments)!r}\n")
+        return 2
     report = drilled()
     for name in ("good", "bad", "useless"):
         fate: Fate = getattr(report, name)

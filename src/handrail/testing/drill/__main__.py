@@ -2,7 +2,7 @@
 
 ``DRILL_KILLS`` and ``DRILL_SEED`` say how many and which, ``DRILL_JOURNALS`` (names, by commas) over what,
 ``DRILL_JOBS`` on how many processors. Progress goes to standard error; the last line on standard output counts kills,
-losses and doubles. It ends with 0 only where nothing at all was found.
+losses and doubles. It ends with 0 only where nothing at all was found, and with 2 where a variable makes no sense.
 """
 
 from __future__ import annotations
@@ -16,29 +16,31 @@ from typing import NoReturn
 
 from handrail.testing.drill.drilling import Tally, batches, drill
 from handrail.testing.drill.journals import HOSTS, Absent
+from handrail.testing.drill.settings import BadSetting, read_settings
 
 
 def main(environment: Mapping[str, str]) -> int:
     """Drill every journal that ``environment`` asks for and that is there; the exit code."""
-    kills = int(environment.get("DRILL_KILLS", "1000"))
-    seed = int(environment.get("DRILL_SEED", "1"))
-    jobs = int(environment.get("DRILL_JOBS", "0")) or os.cpu_count() or 1
-    wanted = environment.get("DRILL_JOURNALS")
+    try:
+        told = read_settings(environment)
+    except BadSetting as problem:
+        _say(f"error: {problem}")
+        return 2
     total = Tally()
     covered: list[str] = []
     for host in HOSTS:
         with host() as kind:
-            if wanted is not None and kind.name not in wanted.split(","):
+            if kind.name not in told.journals:
                 _say(f"{kind.name}: left out, DRILL_JOURNALS does not name it")
             elif isinstance(kind, Absent):
                 _say(f"{kind.name}: left out, {kind.why}")
             else:
-                tally = drill(batches(kind, kills, seed), jobs, partial(_progress, kind.name))
+                tally = drill(batches(kind, told.kills, told.seed), told.jobs, partial(_progress, kind.name))
                 covered.append(f"{kind.name} {tally.kills}")
                 total += tally
     others = total.count("halt", "difference")
     sys.stdout.write(
-        f"{total.kills} kills ({', '.join(covered) or 'no journal'}; seed {seed}):"
+        f"{total.kills} kills ({', '.join(covered) or 'no journal'}; seed {told.seed}):"
         f" {total.count('loss')} losses, {total.count('double')} doubles"
         f"{f', {others} halts and differences' if others else ''}\n"
     )

@@ -73,6 +73,8 @@ async def _sqlite(folder: Path) -> AsyncGenerator[Journal]:
 
 FILE = JournalKind(name="file", open=_file)
 SQLITE = JournalKind(name="sqlite", open=_sqlite)
+NAMES = (FILE.name, SQLITE.name, POSTGRES)
+"""What ``HOSTS`` give, in their order."""
 
 
 @contextlib.contextmanager
