@@ -58,6 +58,10 @@ class HandrailError(Exception):
         return self.message
 
 
+class HandrailWarning(UserWarning):
+    """Base of what Handrail warns of: something is wrong, and costs no more than the warning says."""
+
+
 class TranscriptError(HandrailError, ValueError):
     """A session, or a part of one, cannot be used as asked."""
 

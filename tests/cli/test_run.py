@@ -204,6 +204,21 @@ def test_a_session_that_is_kept_as_a_file_goes_on_there(
     assert b"Two." in Path(home["HANDRAIL_HOME"], "sessions", f"{session}.jsonl").read_bytes()
 
 
+def test_damage_in_the_inbox_of_a_file_is_said_in_a_line_and_the_run_goes_on(
+    handrail: Handrail, tmp_path: Path, home: dict[str, str]
+) -> None:
+    model = _model(tmp_path, "One.", "Two.")
+    session = _kept_as_a_file(handrail, home, _session(handrail("run", "first", *model)[2]))
+    inbox = Path(home["HANDRAIL_HOME"], "sessions", f"{session}.inbox")
+    inbox.write_bytes(b"nonsense\n")
+    warning = f"warning: {inbox}: bytes 0-8 are no entry of an inbox and count for nothing"
+    code, _, err = handrail("ps", "--all")
+    assert (code, err.count(warning), "Warning" in err) == (0, 1, False)
+    code, out, err = handrail("run", "second", "--session", session, *model)
+    assert (code, out, err.count(warning)) == (0, "Two.\n", 1)
+    assert inbox.read_bytes() == b"nonsense\n"
+
+
 def test_a_damaged_session_is_not_gone_on_with_and_the_way_on_is_said(
     handrail: Handrail, tmp_path: Path, home: dict[str, str]
 ) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TextIO
 
 import click
 
@@ -13,7 +15,7 @@ from handrail import __version__, registry
 from handrail.cli.exit_codes import MEANINGS, ExitCode
 from handrail.cli.options import shared_options
 from handrail.cli.surface import Surface, give_up
-from handrail.errors import HandrailError, UnknownName
+from handrail.errors import HandrailError, HandrailWarning, UnknownName
 
 COMMANDS = "handrail.cli.commands"
 NAME = "handrail"
@@ -85,7 +87,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str] | None = None) 
     try:
         if instruction := environment.get(COMPLETE_VARIABLE):
             return _complete(instruction)
-        with program.make_context(NAME, list(arguments), obj=surface) as context:
+        with _warnings_as_notes(surface), program.make_context(NAME, list(arguments), obj=surface) as context:
             program.invoke(context)
         sys.stdout.flush()
         return ExitCode.OK
@@ -101,6 +103,30 @@ def run(arguments: Sequence[str], environment: Mapping[str, str] | None = None) 
     except BrokenPipeError:
         give_up(sys.stdout)
         return ExitCode.OK
+
+
+@contextlib.contextmanager
+def _warnings_as_notes(surface: Surface) -> Iterator[None]:
+    """Inside the block what Handrail warns of is a line on stderr, each once."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, HandrailWarning):
+            surface.note(f"warning: {message}")
+        else:
+            shown(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", HandrailWarning)
+        shown = warnings.showwarning
+        warnings.showwarning = show
+        yield
 
 
 def _complete(instruction: str) -> int:

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from handrail import files, jsonio
@@ -23,11 +22,11 @@ from handrail.ids import check_id
 from handrail.journal.board_rows import SETTLING, check_answer, check_closings, overtaking
 from handrail.journal.broken import BrokenJournal
 from handrail.journal.events import AskClosed, AskOpened, AskVoted, Event, RunEnded
+from handrail.journal.file_inbox import FileInbox, write_at
 from handrail.journal.folded import FoldedBoard
-from handrail.journal.port import Entry, Posted, SeqConflict, StaleEpoch, check_numbers, entry_of
+from handrail.journal.port import Entry, Posted, SeqConflict, StaleEpoch, check_numbers
 from handrail.journal.vocabulary import Actor
-from handrail.journal.wire import EventRow, NotAnEvent, decode_event, encode_event, read_row
-from handrail.transcripts.model import Json
+from handrail.journal.wire import NotAnEvent, decode_event, encode_event
 
 JOURNAL, HEAD, INBOX = ".jsonl", ".head", ".inbox"
 
@@ -51,13 +50,6 @@ class _Head(Struct, frozen=True):
     committed: int
 
 
-class _Line(Struct, frozen=True):
-    """One line of an inbox: the entry in the shape of the event it will be, and its sender's key."""
-
-    entry: Json
-    key: str
-
-
 class _Files:
     """The files of one session.
 
@@ -69,8 +61,7 @@ class _Files:
         base = folder / check_id(session)
         self.journal = base.with_name(base.name + JOURNAL)
         self._journal_name = str(self.journal)
-        self._inbox = base.with_name(base.name + INBOX)
-        self._inbox_name = str(self._inbox)
+        self.inbox = FileInbox(base.with_name(base.name + INBOX))
         files.make_private_folder(folder)
         self._head_name = str(base.with_name(base.name + HEAD))
         self._lock = self._log = _CLOSED
@@ -81,8 +72,6 @@ class _Files:
         self._spelled: bytes | None = None
         self._read_up_to = -1
         self._seq = 0
-        self._entries: list[Entry] = []
-        self._inbox_size = 0
 
     def __enter__(self) -> _Files:
         """Take the session's lock, waiting for its turn, and look at what stands. ``StoreError`` where that fails."""
@@ -175,7 +164,7 @@ class _Files:
         committed = self.head.committed
         if self._log_size != committed:
             os.ftruncate(self._log, committed)
-        _write_all(self._log, data, committed)
+        write_at(self._log, data, committed)
         for event in events:
             if type(event.body) in _SYNCED:
                 os.fsync(self._log)
@@ -190,42 +179,6 @@ class _Files:
             os.close(self._log)
         self._log, self._identity, self._read_up_to = _CLOSED, None, -1
         self.is_replaced = False
-
-    @property
-    def has_post(self) -> bool:
-        """Whether the inbox holds more than was read of it; needs no lock, for it only ever grows."""
-        try:
-            return os.stat(self._inbox_name).st_size > self._inbox_size  # noqa: PTH116 - asked at every step of a run
-        except FileNotFoundError:
-            return False
-
-    @property
-    def known_entries(self) -> list[Entry]:
-        """What was read of the inbox so far."""
-        return self._entries
-
-    def entries(self) -> list[Entry]:
-        """The inbox as it stands, read on from where it was read before."""
-        if self.has_post:
-            data = files.read_bytes(self._inbox)[self._inbox_size :]
-            whole = data[: data.rfind(b"\n") + 1]
-            self._entries += [_entry(whole[start:end]) for start, end in jsonio.iter_lines(whole)]
-            self._inbox_size += len(whole)
-        return self._entries
-
-    def post(self, entry: Entry) -> None:
-        """Add ``entry`` to the inbox; a line that was cut off is cut away first."""
-        event = Event(seq=entry.number, by=entry.by, body=entry.body, at=entry.at)
-        line = b'{"entry":%b,"key":%b}\n' % (encode_event(event), jsonio.encode(entry.key))
-        handle = os.open(self._inbox, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, files.PRIVATE_FILE)
-        try:
-            os.ftruncate(handle, self._inbox_size)
-            _write_all(handle, line, self._inbox_size)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        self._entries.append(entry)
-        self._inbox_size += len(line)
 
 
 class FileJournal(FoldedBoard):
@@ -267,7 +220,7 @@ class FileJournal(FoldedBoard):
             if expected_seq != last:
                 raise SeqConflict(f"session {session} stands at event {last}, not {expected_seq}")
             if overtaking(events):
-                check_closings(events, session, kept.read(), kept.entries())
+                check_closings(events, session, kept.read(), kept.inbox.read())
             if events:
                 kept.append(events, data)
 
@@ -285,24 +238,25 @@ class FileJournal(FoldedBoard):
 
     async def post(self, session: str, body: Posted, by: Actor, key: str) -> Entry:
         with self._lock, self._files(session) as kept:
-            entries = kept.entries()
+            entries = kept.inbox.read()
             known = next((entry for entry in entries if entry.key == key), None)
             if known is not None:
                 return known
             if isinstance(body, SETTLING):
                 check_answer(body.ask, session, kept.read(), entries)
-            entry = Entry(number=len(entries) + 1, body=body, by=by, key=key, at=self._clock.now())
-            kept.post(entry)
+            entry = Entry(number=kept.inbox.next_number, body=body, by=by, key=key, at=self._clock.now())
+            kept.inbox.add(entry)
             return entry
 
     async def inbox(self, session: str, after: int = 0) -> tuple[Entry, ...]:
         known = self._known.get(session)
-        if known is not None and not known.has_post:
-            return tuple(known.known_entries[after:])
+        if known is not None and not known.inbox.has_news:
+            return known.inbox.after(after)
         if known is None and not self._path(session, INBOX).exists():
             return ()
         with self._lock, self._files(session) as kept:
-            return tuple(kept.entries()[after:])
+            kept.inbox.read()
+            return kept.inbox.after(after)
 
     async def sessions(self) -> tuple[str, ...]:
         try:
@@ -339,16 +293,6 @@ class FileJournal(FoldedBoard):
         return kept
 
 
-def _entry(line: bytes) -> Entry:
-    try:
-        # Not decoded as a whole: a text may hold half a character (a lone surrogate), which the strict reader refuses.
-        row = msgspec.convert(jsonio.decode(line), _Line)
-        event = read_row(msgspec.convert(row.entry, EventRow))
-    except (jsonio.NotJson, msgspec.ValidationError, UnicodeEncodeError, NotAnEvent) as problem:
-        raise BrokenJournal(f"an inbox holds a line that is no entry: {problem}") from problem
-    return entry_of(event, row.key)
-
-
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
@@ -359,11 +303,3 @@ def _size(path: Path) -> int:
 def _whole_bytes(path: Path) -> int:
     """The size of ``path`` without a last line that has no end."""
     return 0 if _size(path) == 0 else files.read_bytes(path).rfind(b"\n") + 1
-
-
-def _write_all(handle: int, data: bytes, offset: int) -> None:
-    """Write all of ``data`` at ``offset``; a system call may write less."""
-    view = memoryview(data)
-    while view:
-        written = os.pwrite(handle, view, offset)
-        view, offset = view[written:], offset + written

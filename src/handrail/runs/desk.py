@@ -222,7 +222,8 @@ class Desk:
         """The entry that closed ``row``; one with number 0 where the run itself did."""
         if row.entry is not None:
             for entry in await self._journal.inbox(row.session, row.entry - 1):
-                return entry
+                if entry.number == row.entry:
+                    return entry
         closed = row.closed or AskClosed(ask=row.ask, outcome=AskOutcome.WITHDRAWN)
         return Entry(number=0, body=closed, by=row.closed_by or DRIVER, key="", at=row.closed_at)
 
