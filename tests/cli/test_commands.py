@@ -92,6 +92,40 @@ def test_a_damaged_session_shows_with_a_note_of_where(home: Home) -> None:
     ended = handrail(home, "show", TORN_ID)
     assert ended.code == 0
     assert "1 place in the source could not be read" in ended.err
+    assert f"`handrail doctor {TORN_ID}` says what that costs" in ended.err
+    assert "doctor" not in handrail(home, "show", CLAUDE_ID).err
+
+
+def test_moments_say_in_a_line_what_could_not_be_read_and_where_to_look(home: Home, tmp_path: Path) -> None:
+    path = Path(home["CLAUDE_CONFIG_DIR"]) / "projects" / "-srv-shop" / f"{TORN_ID}.jsonl"
+    told = "1 place in {} could not be read; `handrail doctor {}` says what that costs\n"
+    everything, named = handrail(home, "moments", "--all"), handrail(home, "moments", f"{TORN_ID[:9]}#1-3")
+    piped = handrail(home, "moments", "-", "--harness", "claude_code", stdin=path.read_bytes())
+    assert (everything.code, everything.err) == (0, told.format(TORN_ID[:8], TORN_ID[:8]))
+    assert (named.code, named.err) == (0, told.format(TORN_ID[:9], TORN_ID[:9]))
+    assert (piped.code, piped.err) == (0, told.format("standard input", "- --from claude_code"))
+    assert handrail(home, "moments", CLAUDE_ID).err == ""
+    copies = []
+    for name in ("a b.jsonl", "c.jsonl"):
+        (tmp_path / name).write_bytes(path.read_bytes() + b"\n{\n")
+        copies.append(str(tmp_path / name))
+    several = (
+        f"4 places in 2 sessions could not be read; `handrail doctor '{copies[0]}'` says what that costs in the first"
+    )
+    assert handrail(home, "moments", *copies).err == f"{several}\n"
+    (path.parent / "other.jsonl").write_bytes(path.read_bytes())
+    of_all = handrail(home, "moments").err
+    (path.parent / "other.jsonl").unlink()
+    assert of_all == "2 places in 2 sessions could not be read; `handrail doctor` says what that costs\n"
+
+
+def test_json_carries_how_much_could_not_be_read(home: Home) -> None:
+    (found,) = handrail(home, "moments", "--json").value["damaged"]
+    see = f"handrail doctor {TORN_ID[:8]}"
+    assert (found["session"], found["places"], found["see"]) == (TORN_ID, 1, see)
+    shown = handrail(home, "show", TORN_ID, "--json").value
+    assert (len(shown["faults"]), shown["see"]) == (1, f"handrail doctor {TORN_ID}")
+    assert handrail(home, *see.split()[1:]).code == 3
 
 
 def test_moments_tell_when_where_what_was_said_and_how_it_went_on(home: Home) -> None:

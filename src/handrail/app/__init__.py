@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from handrail.app.controlling import Sent as Sent
     from handrail.app.controlling import Wish as Wish
     from handrail.app.controlling import send as send
+    from handrail.app.counting import DamagedSession as DamagedSession
     from handrail.app.counting import MomentRow as MomentRow
     from handrail.app.counting import MomentSummary as MomentSummary
     from handrail.app.detaching import Detached as Detached
@@ -140,7 +141,7 @@ _HOMES = {
         "BlueprintDrawing BlueprintList BlueprintNotFound BlueprintReport BlueprintRow CheckedBlueprint "
         "blueprint_schema check_blueprints draw_blueprint list_blueprints load_blueprint spell_blueprint"
     ),
-    "counting": "MomentRow MomentSummary",
+    "counting": "DamagedSession MomentRow MomentSummary",
     "diagnosing": "Checkup Complaint DoctorReport doctor",
     "following": "FollowEvent FollowNotice FollowOptions FollowedMessage FollowedMoment FollowedSession follow",
     "listing": "SessionFilter SessionList SessionRow list_sessions",

@@ -47,14 +47,25 @@ class MomentRow(Struct, frozen=True, kw_only=True):
     evidence: EvidenceKind = EvidenceKind.USER_TURNS
 
 
+class DamagedSession(Struct, frozen=True, kw_only=True, gc=False):
+    """A session that was read without what was damaged in it: at how many ``places``, and the command that tells."""
+
+    harness: str
+    session: str
+    short_id: str
+    places: int
+    see: str
+
+
 class Mined(Struct, frozen=True, kw_only=True):
-    """What one session gave: its moments and its rounds."""
+    """What one session gave: its moments, its rounds, and what could not be read of it."""
 
     harness: str
     session: str
     project: str | None
     rounds: int
     rows: tuple[MomentRow, ...]
+    damaged: DamagedSession | None = None
 
 
 class ProjectCount(Struct, frozen=True, kw_only=True, gc=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
@@ -9,10 +10,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from handrail.app.counting import Mined, MomentRow, MomentSummary, summarise
+from handrail.app.counting import DamagedSession, Mined, MomentRow, MomentSummary, summarise
 from handrail.app.listing import SessionFilter
 from handrail.app.machine import SCHEMA_VERSION, Judging, Machine
-from handrail.app.opening import Opened, open_ref, open_session
+from handrail.app.opening import Opened, doctor_command, open_ref, open_session
 from handrail.clock import Clock, SystemClock
 from handrail.errors import HandrailError
 from handrail.learning.corrections import corrected
@@ -51,7 +52,8 @@ class MomentFilter(Struct, frozen=True, kw_only=True):
 class MomentList(Struct, frozen=True, kw_only=True):
     """The moments asked for, newest session first and in order within one.
 
-    ``total`` counts them before ``limit``, ``sessions`` the sessions asked for (``summary.sessions`` were read).
+    ``total`` counts them before ``limit``, ``sessions`` the sessions asked for (``summary.sessions`` were read, those
+    in ``damaged`` without what is damaged in them).
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -60,6 +62,7 @@ class MomentList(Struct, frozen=True, kw_only=True):
     sessions: int
     summary: MomentSummary
     unread: tuple[Unread, ...]
+    damaged: tuple[DamagedSession, ...] = ()
 
 
 def moments(
@@ -99,6 +102,7 @@ def moments(
         sessions=total,
         summary=summarise(kept),
         unread=tuple(unread),
+        damaged=tuple(mined.damaged for mined in kept if mined.damaged is not None),
     )
 
 
@@ -147,17 +151,20 @@ def mine_reference(machine: Machine, text: str, harness: str | None, stdin: Call
     """
     opened = open_session(machine, text, harness=harness, stdin=stdin)
     if not opened.ranges:
-        return mine(opened, text, machine.judging)
+        return mine(opened, text, machine.judging, harness)
     spans = opened.spans()
-    mined = mine(opened, parse_reference(text).source, machine.judging)
+    mined = mine(opened, parse_reference(text).source, machine.judging, harness)
     inside = {index for span in spans for index in range(span.start, span.end)}
     rows = tuple(row for row in mined.rows if row.branch is None and row.message - 1 in inside)
     rounds = sum(_is_round(opened.session.body[index]) for index in inside)
     return msgspec.structs.replace(mined, rows=rows, rounds=rounds)
 
 
-def mine(opened: Opened, short_id: str, judging: Judging) -> Mined:
-    """The moments of one session, every candidate included, as ``judging`` sees them."""
+def mine(opened: Opened, short_id: str, judging: Judging, harness: str | None = None) -> Mined:
+    """The moments of one session, every candidate included, as ``judging`` sees them.
+
+    ``harness`` is the one among whose sessions it was found by ``short_id``, where one was given.
+    """
     branches = opened.info.codec.branches(opened.native)
     found = find_interventions(opened.session, branches=branches, scorer=judging.scorer)
     found = corrected(found, judging.corrections)
@@ -174,6 +181,20 @@ def mine(opened: Opened, short_id: str, judging: Judging) -> Mined:
             _row(moment, opened, short_id, places[moment.branch], evidence_for(cover, moment).kind)
             for moment, cover in zip(found, covers, strict=True)
         ),
+        damaged=_damaged(opened, short_id, harness),
+    )
+
+
+def _damaged(opened: Opened, short_id: str, harness: str | None) -> DamagedSession | None:
+    faults = opened.faults()
+    if not faults:
+        return None
+    return DamagedSession(
+        harness=opened.info.name,
+        session=opened.source.id,
+        short_id=short_id,
+        places=len(faults),
+        see=doctor_command(opened.info, short_id, harness) or shlex.join(["handrail", "show", short_id]),
     )
 
 

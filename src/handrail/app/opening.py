@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -75,6 +76,16 @@ def open_session(
         return _open_bytes(machine, name, data, ranges, wanted, branch)
     ref, ranges = _look_up(machine.catalog().of_harness(wanted), reference, wanted)
     return open_ref(machine, ref, ranges=ranges, branch=branch)
+
+
+def doctor_command(info: HarnessInfo, name: str, harness: str | None = None) -> str | None:
+    """What says, ready for a shell, how a session is damaged that is called ``name``; None where nobody knows.
+
+    ``harness`` is the one among whose sessions it was found by that name, where one was given.
+    """
+    if info.medic is None:
+        return None
+    return shlex.join(["handrail", "doctor", name, *(() if harness is None else ("--from", harness))])
 
 
 def locate_file(machine: Machine, text: str, *, harness: str | None = None) -> Source:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from handrail.app.machine import SCHEMA_VERSION, Machine
-from handrail.app.opening import Source, open_session
+from handrail.app.opening import Source, doctor_command, open_session
+from handrail.library import parse_reference
 from handrail.transcripts.codec import Fault
 from handrail.transcripts.model import Message, Meta
 from handrail.transcripts.spans import Span
@@ -38,7 +39,10 @@ class ChildNote(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """Messages of a session in order; ``length`` counts all of its messages, ``spans`` are the ones asked for."""
+    """Messages of a session in order; ``length`` counts all of its messages, ``spans`` are the ones asked for.
+
+    ``faults`` is what could not be read of it; ``see`` the command that says what that costs, where there is one.
+    """
 
     schema_version: int = SCHEMA_VERSION
     source: Source
@@ -49,6 +53,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     branches: tuple[BranchNote, ...]
     subagents: tuple[ChildNote, ...]
     faults: tuple[Fault, ...]
+    see: str | None = None
 
 
 def show(
@@ -63,6 +68,8 @@ def show(
     opened = open_session(machine, text, harness=harness, branch=branch, stdin=stdin)
     codec, native, body = opened.info.codec, opened.native, opened.session.body
     spans = opened.spans()
+    faults = opened.faults()
+    name = parse_reference(text).source if opened.ranges else text
     return Shown(
         source=opened.source,
         meta=opened.session.meta,
@@ -74,5 +81,6 @@ def show(
             for line in codec.branches(native)
         ),
         subagents=tuple(ChildNote(id=child.id, call=child.call) for child in codec.children(native)),
-        faults=opened.faults(),
+        faults=faults,
+        see=doctor_command(opened.info, name, harness) if faults else None,
     )

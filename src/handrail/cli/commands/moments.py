@@ -85,7 +85,7 @@ def COMMAND(
     reasons, and `handrail moments mark ID yes|no` overrules it.
     """
     from handrail.cli.views.moments import render_moments
-    from handrail.cli.views.notes import finish_unread
+    from handrail.cli.views.notes import finish_unread, note_damaged
 
     if references and project is not None:
         raise click.UsageError("--project chooses among all sessions: name sessions or a project, not both")
@@ -111,4 +111,5 @@ def COMMAND(
     surface.emit(found, partial(render_moments, why=why))
     if len(found.moments) < found.total:
         surface.note(f"{len(found.moments):,} of {found.total:,} moments; --limit 0 shows all")
+    note_damaged(found.damaged, surface, of_all=not references)
     finish_unread(found.unread, surface)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from handrail.app import Source, Written
+from handrail.app import DamagedSession, Source, Written
 from handrail.cli.exit_codes import ExitCode
 from handrail.cli.formats import count, size
 from handrail.cli.surface import Surface
@@ -37,8 +37,8 @@ def note_source(source: Source, surface: Surface) -> None:
         )
 
 
-def note_faults(faults: Sequence[Fault], surface: Surface) -> None:
-    """Say where records could not be read."""
+def note_faults(faults: Sequence[Fault], surface: Surface, see: str | None = None) -> None:
+    """Say where records could not be read; ``see`` is the command that says what that costs."""
     if not faults:
         return
     surface.note(f"{count(len(faults), 'place')} in the source could not be read:")
@@ -47,6 +47,25 @@ def note_faults(faults: Sequence[Fault], surface: Surface) -> None:
         surface.note(f"  {where}bytes {fault.start:,}-{fault.end:,}: {fault.message}")
     if len(faults) > _SHOWN:
         surface.note(f"  and {len(faults) - _SHOWN} more")
+    if see is not None:
+        surface.note(f"  `{see}` says what that costs")
+
+
+def note_damaged(damaged: Sequence[DamagedSession], surface: Surface, *, of_all: bool) -> None:
+    """Say in a line how much could not be read, and which command tells more.
+
+    ``of_all``: all sessions of the machine were looked at, as that command can do it too.
+    """
+    if not damaged:
+        return
+    first = damaged[0]
+    where = "standard input" if first.short_id == "-" else first.short_id
+    command, of_which = first.see, ""
+    if len(damaged) > 1:
+        where = count(len(damaged), "session")
+        command, of_which = ("handrail doctor", "") if of_all else (first.see, " in the first")
+    places = count(sum(session.places for session in damaged), "place")
+    surface.note(f"{places} in {where} could not be read; `{command}` says what that costs{of_which}")
 
 
 def note_loss(loss: Sequence[LossItem], target: str, surface: Surface) -> None:

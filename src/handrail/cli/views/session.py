@@ -50,6 +50,6 @@ def _render(piece: Piece, surface: Surface, safe: bool) -> str:
 def finish_session(shown: Shown, surface: Surface) -> None:
     """Say what could not be read, and whose file it was taken for."""
     note_source(shown.source, surface)
-    note_faults(shown.faults, surface)
+    note_faults(shown.faults, surface, shown.see)
     if not shown.length:
         surface.note("The session holds no messages.")
