@@ -59,7 +59,7 @@ def aborted(gathering: Gathering, payload: TurnAborted) -> None:
     if payload.reason in (None, "interrupted"):
         draft = gathering.open
         if draft is not None and draft.content and type(draft.content[-1]) is Interrupt:
-            gathering.owners[gathering.at] = len(gathering.drafts) - 1
+            gathering.owners[gathering.at] = gathering.newest
         else:
             gathering.into(gathering.deliver(NOTES)).content.append(Interrupt())
     turn_end(gathering, payload)

@@ -51,34 +51,32 @@ def _provider(state: State) -> Json:
 
 def _read_function(payload: FunctionCall, call_id: str) -> ToolUse:
     name = "tool" if payload.name is None else payload.name
-    value, is_text = _read_arguments(payload.arguments)
-    state: State = {"kind": "function_call"} if is_text else {}
+    value = _read_arguments(payload.arguments)
+    if payload.namespace is None and type(value) is dict:
+        if name in SHELLS:
+            found = _read_shell(name, value)
+            if found is not None:
+                return ToolUse(call_id, found[0], _provider(found[1]))
+        elif name == APPLY_PATCH and value.keys() == {"input"} and type(value["input"]) is str:
+            return _patch(value["input"], call_id, {"kind": "function_call"})
+    state: State = {"kind": "function_call"} if type(value) is str else {}
     if payload.namespace is not None:
         state["namespace"] = payload.namespace
-        name = _joined(payload.namespace, name)
-        return ToolUse(call_id, Raw(name, value), _provider(state))
-    if name in SHELLS and type(value) is dict:
-        found = _read_shell(name, value)
-        if found is not None:
-            return ToolUse(call_id, found[0], _provider(found[1]))
-    if name == APPLY_PATCH and type(value) is dict and set(value) == {"input"} and type(value["input"]) is str:
-        return _patch(value["input"], call_id, {"kind": "function_call"})
+        return ToolUse(call_id, Raw(_joined(payload.namespace, name), value), _provider(state))
     if name in SHELLS or name == APPLY_PATCH:
         return ToolUse(call_id, Raw(name, value), _provider(state))
     return ToolUse(call_id, parse_call(name, value), _provider(state))
 
 
-def _read_arguments(arguments: Any) -> tuple[Json, bool]:
-    """The value of ``arguments`` (JSON inside a string), and whether it stays the text it is."""
-    if arguments is None:
-        return {}, False
+def _read_arguments(arguments: Any) -> Json:
+    """The value of ``arguments`` (JSON inside a string); what has no value but a text stays the text it is."""
     if type(arguments) is not str:
-        return arguments, False
+        return {} if arguments is None else arguments
     try:
         value = jsonio.decode(arguments)
     except jsonio.NotJson:
-        return arguments, True
-    return (arguments, True) if type(value) is str else (value, False)
+        return arguments
+    return arguments if type(value) is str else value
 
 
 def _joined(namespace: str, name: str) -> str:

@@ -9,43 +9,26 @@ from handrail.harnesses.codex.elements import elements_of, texts_of
 from handrail.harnesses.codex.ends import denial
 from handrail.harnesses.codex.event_kinds import CommandEnd, McpEnd, PatchEnd, Submitted
 from handrail.harnesses.codex.gathering import Gathering
-from handrail.harnesses.codex.item_kinds import (
-    CustomToolOutput,
-    Element,
-    FunctionOutput,
-    Message,
-    Output,
-    PeerMessage,
-    ToolSearchOutput,
-)
+from handrail.harnesses.codex.item_kinds import Element, Message, Output, PeerMessage
 from handrail.harnesses.codex.outputs import read_output
 from handrail.harnesses.codex.wire import ItemRow
-from handrail.transcripts.model import Author, Block, Interrupt, Json, RefusalKind, Text, ToolResult, Via
+from handrail.transcripts.model import Author, Block, Interrupt, RefusalKind, Text, ToolResult, Via
 
 # Results
 
 
-def result(gathering: Gathering, payload: FunctionOutput | CustomToolOutput) -> None:
-    _deliver(gathering, payload, payload.output)
-
-
-def found(gathering: Gathering, payload: ToolSearchOutput) -> None:
-    """The tools that a search for tools found."""
-    _deliver(gathering, payload, payload.tools)
-
-
-def _deliver(gathering: Gathering, payload: Output, output: Json) -> None:
+def result(gathering: Gathering, payload: Output) -> None:
     call_id = payload.call_id
     if call_id is None:
         return
-    content, is_error, refusal = read_output(output, gathering.calls.get(call_id, ""))
+    content, is_error, refusal = read_output(payload.output, gathering.calls.get(call_id, ""))
     if refusal is not None and refusal.kind == RefusalKind.DENIED:
         refusal = denial(gathering.reviewer)
     name = payload.id or (f"{call_id}:output" if call_id else None)
     draft = gathering.into(gathering.deliver(RESULTS), name)
     gathering.response = None
     draft.content.append(ToolResult(call_id, content, is_error, refusal))
-    gathering.answered[call_id] = len(gathering.drafts) - 1
+    gathering.answered[call_id] = gathering.newest
     if call_id in gathering.inputs:
         draft.content += read_answers(gathering.inputs[call_id], content, gathering.driver)
 
@@ -62,7 +45,7 @@ def call_end(gathering: Gathering, payload: CommandEnd | PatchEnd | McpEnd) -> N
         return
     gathering.response = None
     gathering.into(gathering.deliver(RESULTS), call_id or None).content.append(ToolResult(call_id))
-    gathering.answered[call_id] = len(gathering.drafts) - 1
+    gathering.answered[call_id] = gathering.newest
 
 
 # Words
@@ -103,7 +86,7 @@ def typed(gathering: Gathering, elements: list[Element], name: str | None = None
         if draft is None or draft.kind != RESULTS or not is_steer:
             draft = gathering.draft(PROMPT)
     if not is_steer:
-        gathering.turns.prompt(len(gathering.drafts) - 1)
+        gathering.turns.prompt(gathering.newest)
     gathering.response = None
     gathering.into(draft, name).content += blocks
 

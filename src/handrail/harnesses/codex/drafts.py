@@ -29,14 +29,18 @@ class Draft(Struct, gc=False):
 
     def finish(self) -> Message:
         """The message."""
-        uids = tuple(self.uids)
+        content, uids = tuple(self.content), tuple(self.uids)
+        uid = uids[0] if uids else ""
+        timestamp = read_time(self.timestamp)
+        if self.kind != RESPONSE:
+            return Message(role="user", content=content, uid=uid, uids=uids, timestamp=timestamp, origin=self.origin)
         return Message(
-            role="user" if self.kind else "assistant",
-            content=tuple(self.content),
-            uid=uids[0] if uids else "",
+            role="assistant",
+            content=content,
+            uid=uid,
             uids=uids,
-            timestamp=read_time(self.timestamp),
-            model=None if self.kind else self.model,
+            timestamp=timestamp,
+            model=self.model,
             stop_reason=self.stop_reason,
             usage=self.usage,
             origin=self.origin,

@@ -11,7 +11,7 @@ import msgspec
 
 from handrail.harnesses.codex.drafts import Draft
 from handrail.harnesses.codex.event_kinds import CommandEnd, McpEnd, PatchEnd
-from handrail.harnesses.codex.item_kinds import Output
+from handrail.harnesses.codex.item_kinds import CustomToolOutput, FunctionOutput, ToolSearchOutput
 from handrail.harnesses.codex.wire import Row
 from handrail.transcripts.model import Block, Json, Refusal, RefusalKind, ToolResult
 
@@ -41,7 +41,14 @@ class Ends:
     def has_item(self, call_id: str) -> bool:
         """Whether the item log has a result for the call."""
         if self._items is None:
-            self._items = {row.payload.call_id for row in self._rows if isinstance(row.payload, Output)}
+            payloads = [row.payload for row in self._rows]
+            self._items = {
+                payload.call_id
+                for payload in payloads
+                if type(payload) is FunctionOutput
+                or type(payload) is CustomToolOutput
+                or type(payload) is ToolSearchOutput
+            }
         return call_id in self._items
 
     def event(self, payload: AnyEnd, reviewer: str | None) -> None:

@@ -36,7 +36,8 @@ class Gathering:
     """The state of one pass over ``rows``; ``raw`` gives the bytes of a row.
 
     ``drafts`` are the messages in file order, rolled-back ones among them (``cuts``). ``owners`` has one entry a
-    row: the index of the draft the row belongs to, or ``BOOKKEEPING``. ``at`` and ``row`` are the present row.
+    row: the index of the draft the row belongs to, or ``BOOKKEEPING``. ``at`` and ``row`` are the present row,
+    ``newest`` is the index of the last draft.
     """
 
     __slots__ = (
@@ -53,6 +54,7 @@ class Gathering:
         "last_response",
         "mirrors",
         "model",
+        "newest",
         "open",
         "origin",
         "own_driver",
@@ -72,6 +74,7 @@ class Gathering:
         self.at = 0
         self.row: Row = OtherRow()
         self.drafts: list[Draft] = []
+        self.newest = -1
         self.owners: list[int] = [BOOKKEEPING] * len(rows)
         self.cuts: list[Cut] = []
         self.ids = RowIds(raw)
@@ -103,12 +106,13 @@ class Gathering:
         """A new draft, which is now the open one."""
         draft = self.open = Draft(kind, self.row.timestamp, self.model, self.origin)
         self.drafts.append(draft)
+        self.newest += 1
         return draft
 
     def into(self, draft: Draft, name: str | None = None) -> Draft:
         """Note that the present row, known by ``name`` if it has one, belongs to ``draft``, the newest there is."""
         draft.uids.append(self.ids.named(name, self.at))
-        self.owners[self.at] = len(self.drafts) - 1
+        self.owners[self.at] = self.newest
         return draft
 
     def close(self) -> None:
@@ -138,7 +142,7 @@ class Gathering:
             self.own_echoes()
         draft.uids.append(self.ids.named(name, self.at))
         draft.content.append(block)
-        self.owners[self.at] = len(self.drafts) - 1
+        self.owners[self.at] = self.newest
         return draft
 
     def begin_response(self) -> Draft:
@@ -148,9 +152,9 @@ class Gathering:
         if self.searches.found:
             self.deliver_searches()
         draft = self.draft(RESPONSE)
-        self.last_response = len(self.drafts) - 1
+        self.last_response = self.newest
         self.tokens.has_response = True
-        counted = self.tokens.take()
+        counted = self.tokens.take() if self.tokens.comes_first else None
         if counted is not None:
             draft.usage = counted[0]
             self.owners[counted[1]] = self.last_response
@@ -203,4 +207,4 @@ class Gathering:
                 draft.timestamp = self.rows[row].timestamp
             draft.uids.append(self.ids.unique(f"{call_id}:output"))
             draft.content.append(ToolResult(call_id, content))
-            self.owners[row] = len(self.drafts) - 1
+            self.owners[row] = self.newest

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class Element(Struct, gc=False):
@@ -72,19 +72,20 @@ class Output(Item):
     """What a call gave."""
 
     call_id: str | None = None
+    output: Any = None
 
 
 class FunctionOutput(Output, tag="function_call_output"):
-    output: Any = None
+    pass
 
 
 class CustomToolOutput(Output, tag="custom_tool_call_output"):
-    output: Any = None
+    pass
 
 
 class ToolSearchOutput(Output, tag="tool_search_output"):
     execution: str | None = None
-    tools: Any = None
+    output: Any = field(default=None, name="tools")
 
 
 class GhostSnapshot(Item, tag="ghost_snapshot"):

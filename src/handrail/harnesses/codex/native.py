@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from handrail.harnesses.codex.drafts import Draft
 from handrail.harnesses.codex.events import TABLE_ALONE, has_items
 from handrail.harnesses.codex.gathering import Cut, Gathering
 from handrail.harnesses.codex.reading import read_rows
@@ -41,7 +42,7 @@ class Rollout(JsonlFiles[Row]):
     @cached_property
     def lines(self) -> Lines:
         """The live line and those that were rolled back."""
-        return Lines(tuple(draft.finish() for draft in self.reading.drafts), self.reading.cuts)
+        return Lines(tuple(map(Draft.finish, self.reading.drafts)), self.reading.cuts)
 
     @cached_property
     def meta(self) -> Meta:

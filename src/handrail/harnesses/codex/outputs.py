@@ -32,8 +32,10 @@ _SANDBOX = re.compile(
     re.DOTALL,
 )
 _FAILED_CODE = r"-?0*[1-9][0-9]*"
-_FAILED_CHUNK = re.compile(rf"Chunk ID: [^\n]*\nWall time: [^\n]*\nProcess exited with code {_FAILED_CODE}(?:\n|\Z)")
-_FAILED_EXIT = re.compile(rf"Exit code: {_FAILED_CODE}\n")
+_FAILED_HEADER = re.compile(
+    rf"Chunk ID: [^\n]*\nWall time: [^\n]*\nProcess exited with code {_FAILED_CODE}(?:\n|\Z)"
+    rf"|Exit code: {_FAILED_CODE}\n"
+)
 _FAILURES = (
     "Script failed",
     "apply_patch verification failed",
@@ -58,6 +60,8 @@ _OPENINGS = (
 def read_output(output: Any, name: str) -> Outcome:
     """The outcome that ``output`` tells; ``name`` is the canonical name of the call (``""`` when unknown)."""
     if type(output) is str:
+        if output.startswith(_HEADERS):
+            return output, _has_failed(output), None
         if output.startswith(_OPENINGS):
             return _read_text(output, name)
         return output, False, None
@@ -71,8 +75,6 @@ def read_output(output: Any, name: str) -> Outcome:
 
 
 def _read_text(output: str, name: str) -> Outcome:
-    if output.startswith(_HEADERS):
-        return output, _has_failed(output), None
     if output.startswith(_ENVELOPE):
         return _read_envelope(output)
     if _may_be_refused(name) and _DENIED.fullmatch(output):
@@ -86,10 +88,8 @@ def _read_text(output: str, name: str) -> Outcome:
 
 def _has_failed(output: str) -> bool:
     """Whether the header says so; before it may stand the command, in several lines."""
-    if output.startswith("Exit code: "):
-        return _FAILED_EXIT.match(output) is not None
     start = output.find("\nChunk ID: ") + 1 if output.startswith("Command: ") else 0
-    return _FAILED_CHUNK.match(output, start) is not None
+    return _FAILED_HEADER.match(output, start) is not None
 
 
 def _may_be_refused(name: str) -> bool:

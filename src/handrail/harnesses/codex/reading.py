@@ -23,12 +23,11 @@ def read_rows(rows: list[Row], raw: Callable[[int], bytes], table: Table | None 
     """Read every row; ``raw`` gives the bytes of one. ``table`` says what reads a payload of each kind."""
     gathering = Gathering(rows, raw)
     handler_of = (TABLE if table is None else table).get
-    for index, row in enumerate(rows):
+    for gathering.at, row in enumerate(rows):
         payload = row.payload
         handle = handler_of(type(payload))
         if handle is None:
             continue
-        gathering.at = index
         gathering.row = row
         if gathering.origin is not None:
             boundaries.end_burst(gathering)
@@ -54,7 +53,7 @@ TABLE: Table = {
     item.WebSearchCall: responses.search,
     item.FunctionOutput: deliveries.result,
     item.CustomToolOutput: deliveries.result,
-    item.ToolSearchOutput: deliveries.found,
+    item.ToolSearchOutput: deliveries.result,
     item.PeerMessage: deliveries.peer,
     event.Submitted: deliveries.submitted,
     event.TokenCount: responses.token_count,

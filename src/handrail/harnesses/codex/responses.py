@@ -21,7 +21,8 @@ def said(gathering: Gathering, payload: Message) -> None:
     texts = texts_of(payload.content)
     if texts:
         draft = gathering.respond(Text(texts[0], _MODEL), payload.id or None)
-        draft.content += [Text(text, _MODEL) for text in texts[1:]]
+        for text in texts[1:]:
+            draft.content.append(Text(text, _MODEL))
 
 
 def reasoning(gathering: Gathering, payload: Reasoning) -> None:
@@ -36,10 +37,9 @@ def call(gathering: Gathering, payload: Call) -> None:
     if call_id is None:
         call_id = payload.id or gathering.ids.unique(name_of(payload))
     block = read_call(payload, call_id)
-    asked = block.call
-    gathering.calls[call_id] = call_name(asked)
-    if type(asked) is Raw and asked.tool_name == "request_user_input":
-        gathering.inputs[call_id] = asked.input
+    name = gathering.calls[call_id] = call_name(block.call)
+    if name == "request_user_input" and type(block.call) is Raw:
+        gathering.inputs[call_id] = block.call.input
     gathering.respond(block, payload.id or payload.call_id or None)
 
 

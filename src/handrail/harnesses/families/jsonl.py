@@ -60,12 +60,11 @@ class Rows(Generic[Row]):
         A row that fills its line has the whole line, line feed left out.
         """
         if self._spans is None:
-            if self._odd:
-                self._spans = [span for _, _, spans in self.lines() for span in spans]
-            else:
-                size = len(self.data)
-                last = size - 1 if self.data.endswith(b"\n") else size
-                self._spans = list(zip(self._starts, [start - 1 for start in self._starts[1:]] + [last], strict=False))
+            size = len(self.data)
+            last = size - 1 if self.data.endswith(b"\n") else size
+            lines = list(zip(self._starts, [start - 1 for start in self._starts[1:]] + [last], strict=False))
+            odd = self._odd
+            self._spans = [span for line in lines for span in odd.get(line[0], (line,))] if odd else lines
         return self._spans
 
     def lines(self) -> Iterator[tuple[int, int, tuple[Span, ...]]]:
