@@ -21,6 +21,7 @@ _ITEM = b'response_item","payload":'
 _EVENT = b'event_msg","payload":'
 _END = b"}\n"
 _PIECES = 4
+_OUTPUT = b'{"type":"function_call_output"'
 _KNOWN = (b"response_item", b"compacted")
 
 _encode = msgspec.json.Encoder().encode
@@ -37,14 +38,15 @@ _SECONDS = len(b'{"timestamp":"2026-05-04T08:00:00Z"}')
 
 
 class Logs:
-    """The lines so far, where each message begins, and which lines have an id of their own."""
+    """The lines so far, where each message begins, and which events stand for a row."""
 
-    __slots__ = ("_names", "_pieces", "_stamp", "_starts")
+    __slots__ = ("_call_ids", "_names", "_pieces", "_stamp", "_starts")
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._stamp = b""
         self._starts: list[int] = []
+        self._call_ids: list[str] = []
         self._names: dict[int, str] = {}
 
     def begin(self, instant: datetime | None) -> None:
@@ -83,19 +85,16 @@ class Logs:
         stamp = self._stamp
         self._pieces += (stamp, opening, text, end, stamp, proof, text, proof_end)
 
-    def event(self, payload: Json) -> None:
-        """Append an event."""
+    def event(self, payload: Json, name: str | None = None) -> None:
+        """Append an event; ``name`` is the id of the row that it stands for, if it does."""
+        if name is not None:
+            self._names[len(self._pieces)] = name
         self._pieces += (self._stamp, _EVENT, jsonio.encode(payload), _END)
 
-    def item(self, payload: Json, name: str = "") -> None:
-        """Append an item; ``name`` is its own id, without which it is known by a hash of its bytes."""
-        if name:
-            self._names[len(self._pieces)] = name
+    def item(self, payload: Json, call_id: str = "") -> None:
+        """Append an item; ``call_id`` is the id that stands in it, without which it is known by its bytes."""
+        self._call_ids.append(call_id)
         self._pieces += (self._stamp, _ITEM, jsonio.encode(payload), _END)
-
-    def named(self, name: str) -> None:
-        """A reader knows the next line by the id ``name``."""
-        self._names[len(self._pieces)] = name
 
     def finish(self) -> bytes:
         """The file."""
@@ -114,11 +113,16 @@ class Logs:
         return found
 
     def _rows(self) -> Iterator[tuple[int, str]]:
-        """Every row that a reader gives a uid: items, marks of compactions and events with an id of their own."""
+        """Every row that a reader gives a uid: items, marks of compactions and events that stand for a row."""
         pieces = self._pieces
         ids = RowIds(lambda row: b"".join(pieces[row : row + _PIECES]))
+        call_ids = iter(self._call_ids)
         for line, opening in enumerate(pieces[1::_PIECES]):
             at = line * _PIECES
-            name = self._names.get(at)
-            if name is not None or opening.startswith(_KNOWN):
-                yield at, ids.named(name, at)
+            if opening == _ITEM:
+                call_id = next(call_ids)
+                is_output = pieces[at + 2].startswith(_OUTPUT)
+                name = f"{call_id}:output" if call_id and is_output else call_id
+                yield at, ids.named(name or None, at)
+            elif opening.startswith(_KNOWN) or at in self._names:
+                yield at, ids.named(self._names.get(at), at)

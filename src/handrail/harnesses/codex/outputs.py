@@ -144,23 +144,31 @@ def is_plain(block: ToolResult) -> bool:
     return type(content) is str and block.refusal is None and not block.is_error and not content.startswith(_OPENINGS)
 
 
-def write_output(block: ToolResult, name: str) -> Any:
-    """The native ``output`` of ``block``: what reads back as the same outcome as far as Codex can tell it.
+def write_output(block: ToolResult, name: str) -> tuple[Any, Outcome]:
+    """The native ``output`` of ``block`` and what it reads back as: the same outcome as far as Codex can tell it.
 
     A refusal is written in Codex's own words, whatever the content; everything else keeps its content.
     """
     if block.refusal is not None:
         own = _write_refusal(block, name)
         if own is not None:
-            return own
+            return own, read_output(own, name)
     content = block.content
     if type(content) is str and not block.is_error and not content.startswith(_OPENINGS):
-        return content
+        return content, (content, False, None)
     plain = _plain(content)
-    if plain is not None and _same(read_output(plain, name), (content, block.is_error, block.refusal)):
-        return plain
+    if plain is not None:
+        outcome = read_output(plain, name)
+        if _is_outcome(outcome, block):
+            return plain, outcome
     envelope = {"output": content, "metadata": {"exit_code": int(block.is_error), "duration_seconds": 0.0}}
-    return jsonio.encode(envelope).decode("utf-8", "surrogatepass")
+    text = jsonio.encode(envelope).decode("utf-8", "surrogatepass")
+    return text, read_output(text, name)
+
+
+def _is_outcome(outcome: Outcome, block: ToolResult) -> bool:
+    content, is_error, refusal = outcome
+    return is_error is block.is_error and _same(refusal, block.refusal) and _same(content, block.content)
 
 
 def _write_refusal(block: ToolResult, name: str) -> str | None:

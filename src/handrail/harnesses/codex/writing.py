@@ -14,7 +14,7 @@ from handrail.harnesses.codex.writing_deliveries import DeliveryWriter
 from handrail.harnesses.codex.writing_responses import ResponseWriter
 from handrail.harnesses.codex.writing_turns import CountWriter, TurnWriter
 from handrail.transcripts.codec import Loss
-from handrail.transcripts.model import Common, Message, Meta, Transcript
+from handrail.transcripts.model import Common, Meta, Transcript
 
 
 class Writer:
@@ -22,7 +22,7 @@ class Writer:
 
     def __init__(self, common: Transcript[Common]) -> None:
         self._body = common.body
-        self._written: list[Message] = []
+        self._left_out: set[int] = set()
         self._logs = Logs()
         self._losses = Losses()
         self._placing = Placing(self._losses)
@@ -39,7 +39,8 @@ class Writer:
 
     def loss(self) -> Loss:
         """What the rollout could not hold."""
-        return self._losses.finish(self._body, self._written, self._logs.uids())
+        written = [message for index, message in enumerate(self._body) if index not in self._left_out]
+        return self._losses.finish(self._body, written, self._logs.uids())
 
     def _session(self, meta: Meta) -> None:
         logs = self._logs
@@ -74,8 +75,8 @@ class Writer:
             if not blocks:
                 if not message.content:
                     losses.message(index, "message", "Codex has no empty message")
+                self._left_out.add(index)
                 continue
-            self._written.append(message)
             logs.begin(message.timestamp)
             role = message.role
             if role == "assistant":

@@ -14,7 +14,7 @@ from handrail.harnesses.codex import speakers
 from handrail.harnesses.codex.item_kinds import Element
 from handrail.harnesses.codex.logs import Logs
 from handrail.harnesses.codex.losses import Losses
-from handrail.harnesses.codex.outputs import is_plain, read_output, write_output
+from handrail.harnesses.codex.outputs import is_plain, write_output
 from handrail.harnesses.codex.placing import kind_of_block
 from handrail.harnesses.codex.searches import searched
 from handrail.harnesses.codex.writing_responses import ResponseWriter
@@ -101,7 +101,7 @@ class DeliveryWriter:
         if call_id in self._responses.searches:
             self._search_result(place, block, self._responses.searches.pop(call_id))
         elif is_plain(block):
-            self._logs.item(_Output(call_id, block.content), f"{call_id}:output" if call_id else "")
+            self._logs.item(_Output(call_id, block.content), call_id)
         else:
             self._odd_result(place, block)
 
@@ -110,15 +110,14 @@ class DeliveryWriter:
         call_id = block.tool_use_id
         call = self._responses.calls.get(call_id)
         name = "" if call is None else call_name(call)
-        output = write_output(block, name)
-        content, is_error, refusal = read_output(output, name)
+        output, (content, is_error, refusal) = write_output(block, name)
         if content != block.content:
             self._lost(place, "tool_result.content", "a refusal is written in Codex's own words")
         if is_error != block.is_error:
             self._lost(place, "tool_result.is_error", "in Codex every refusal is an error")
         if refusal != block.refusal:
             self._lost(place, "tool_result.refusal", "Codex tells this refusal in fewer words or not at all")
-        self._logs.item(_Output(call_id, output), f"{call_id}:output" if call_id else "")
+        self._logs.item(_Output(call_id, output), call_id)
         reason = block.refusal.reason if block.refusal is not None else None
         if reason and (refusal is None or refusal.reason != reason):
             self._lost(None, "text", "the words of a refusal follow as a text of their own, of unknown author")
@@ -135,8 +134,7 @@ class DeliveryWriter:
             event["results"] = block.content
             if block.content is None:
                 self._lost(place, "tool_result.content", "a search without results is told in words")
-        self._logs.named(f"{block.tool_use_id}:output")
-        self._logs.event(event)
+        self._logs.event(event, f"{block.tool_use_id}:output")
 
     # Marks
 
