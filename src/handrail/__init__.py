@@ -197,15 +197,9 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        module = _HOME_OF[name]
-    except KeyError:
-        raise AttributeError(f"module 'handrail' has no attribute {name!r}") from None
-    import importlib
+    from handrail.exports import load
 
-    value = getattr(importlib.import_module(f"handrail.{module}"), name)
-    globals()[name] = value
-    return value
+    return load(__name__, _HOME_OF, name)
 
 
 def __dir__() -> list[str]:

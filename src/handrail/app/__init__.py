@@ -7,8 +7,9 @@ import this package and still start at once.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from handrail.exports import load
 
 if TYPE_CHECKING:
     from handrail.app.answering import Answered as Answered
@@ -168,10 +169,4 @@ __all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        module = _HOME_OF[name]
-    except KeyError:
-        raise AttributeError(f"module 'handrail.app' has no attribute {name!r}") from None
-    value = getattr(importlib.import_module(f"handrail.app.{module}"), name)
-    globals()[name] = value
-    return value
+    return load(__name__, _HOME_OF, name)

@@ -6,8 +6,9 @@ What a blueprint is made of can be had from here, loaded when it is first used. 
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from handrail.exports import load
 
 if TYPE_CHECKING:
     from handrail.blueprints.edges import END as END
@@ -62,10 +63,4 @@ __all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        module = _HOME_OF[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
-    value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+    return load(__name__, _HOME_OF, name)
