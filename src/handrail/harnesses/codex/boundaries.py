@@ -61,7 +61,7 @@ def aborted(gathering: Gathering, payload: TurnAborted) -> None:
         if draft is not None and draft.content and type(draft.content[-1]) is Interrupt:
             gathering.owners[gathering.at] = gathering.newest
         else:
-            gathering.into(gathering.deliver(NOTES)).content.append(Interrupt())
+            gathering.deliver(NOTES).content.append(Interrupt())
     turn_end(gathering, payload)
 
 

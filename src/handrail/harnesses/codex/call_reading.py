@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from handrail import jsonio
@@ -54,12 +55,13 @@ def _read_function(payload: FunctionCall, call_id: str) -> ToolUse:
     value = _read_arguments(payload.arguments)
     if payload.namespace is None and type(value) is dict:
         if name in SHELLS:
-            found = _read_shell(name, value)
-            if found is not None:
-                return ToolUse(call_id, found[0], _provider(found[1]))
+            state: State = {}
+            call = _read_shell(name, value, state)
+            if call is not None:
+                return ToolUse(call_id, call, {"codex": state} if state else None)
         elif name == APPLY_PATCH and value.keys() == {"input"} and type(value["input"]) is str:
             return _patch(value["input"], call_id, {"kind": "function_call"})
-    state: State = {"kind": "function_call"} if type(value) is str else {}
+    state = {"kind": "function_call"} if type(value) is str else {}
     if payload.namespace is not None:
         state["namespace"] = payload.namespace
         return ToolUse(call_id, Raw(_joined(payload.namespace, name), value), _provider(state))
@@ -69,9 +71,9 @@ def _read_function(payload: FunctionCall, call_id: str) -> ToolUse:
 
 
 def _read_arguments(arguments: Any) -> Json:
-    """The value of ``arguments`` (JSON inside a string); what has no value but a text stays the text it is."""
+    """The value of ``arguments`` (JSON inside a string), the caller's own; what is only a text stays the text it is."""
     if type(arguments) is not str:
-        return {} if arguments is None else arguments
+        return {} if arguments is None else copy(arguments)
     try:
         value = jsonio.decode(arguments)
     except jsonio.NotJson:
@@ -86,26 +88,25 @@ def _joined(namespace: str, name: str) -> str:
     return f"{namespace}{name}" if name.startswith("_") else f"{namespace}__{name}"
 
 
-def _read_shell(name: str, value: dict[str, Any]) -> tuple[Bash, State] | None:
-    """The command and what is left over; None when the arguments are no shell's."""
+def _read_shell(name: str, value: dict[str, Any], state: State) -> Bash | None:
+    """The command in the arguments ``value``, from which it is taken; what is left of them is put into ``state``.
+
+    None, and ``value`` as it was, when they are no shell's.
+    """
     key = SHELLS[name]
-    words = value.get(key)
-    state: State = {} if name == DEFAULT_SHELL else {"name": name}
-    if type(words) is list:
-        command = _read_words(words, state)
-        if command is None:
-            return None
-    elif type(words) is str:
-        command = words
-    else:
+    if name != DEFAULT_SHELL:
+        state["name"] = name
+    command = value.get(key)
+    if type(command) is list:
+        command = _read_words(command, state)
+    if type(command) is not str:
         return None
-    rest = value.copy()
-    del rest[key]
-    workdir = rest.pop("workdir") if type(rest.get("workdir")) is str else None
-    call = Bash(command, workdir) if _FURTHER.isdisjoint(rest) else Bash(command, workdir, **_taken(rest))
-    if rest:
-        state["arguments"] = rest
-    return call, state
+    del value[key]
+    workdir = value.pop("workdir") if type(value.get("workdir")) is str else None
+    call = Bash(command, workdir) if _FURTHER.isdisjoint(value) else Bash(command, workdir, **_taken(value))
+    if value:
+        state["arguments"] = value
+    return call
 
 
 BASH_FIELDS: dict[str, type] = {"workdir": str, "timeout_ms": int, "description": str, "run_in_background": bool}
@@ -157,10 +158,11 @@ def _read_local_shell(payload: LocalShellCall, call_id: str) -> ToolUse:
         value |= {"timeout_ms": action.get("timeout_ms")}
         given = {key: item for key, item in value.items() if item is not None}
         rest = {key: item for key, item in action.items() if key not in _LOCAL_KEYS or item is None}
-        found = _read_shell("shell", given)
-        if found is not None:
+        told: State = {}
+        call = _read_shell("shell", given, told)
+        if call is not None:
             state["action"] = rest
-            return ToolUse(call_id, found[0], _provider({**found[1], **state}))
+            return ToolUse(call_id, call, _provider({**told, **state}))
     return ToolUse(call_id, Raw("local_shell", action), _provider(state))
 
 

@@ -24,8 +24,7 @@ def result(gathering: Gathering, payload: Output) -> None:
     content, is_error, refusal = read_output(payload.output, gathering.calls.get(call_id, ""))
     if refusal is not None and refusal.kind == RefusalKind.DENIED:
         refusal = denial(gathering.reviewer)
-    name = payload.id or (f"{call_id}:output" if call_id else None)
-    draft = gathering.into(gathering.deliver(RESULTS), name)
+    draft = gathering.deliver(RESULTS, payload.id or (f"{call_id}:output" if call_id else None))
     gathering.response = None
     draft.content.append(ToolResult(call_id, content, is_error, refusal))
     gathering.answered[call_id] = gathering.newest
@@ -44,7 +43,7 @@ def call_end(gathering: Gathering, payload: CommandEnd | PatchEnd | McpEnd) -> N
         gathering.mirrors.append((gathering.at, call_id))
         return
     gathering.response = None
-    gathering.into(gathering.deliver(RESULTS), call_id or None).content.append(ToolResult(call_id))
+    gathering.deliver(RESULTS, call_id or None).content.append(ToolResult(call_id))
     gathering.answered[call_id] = gathering.newest
 
 
@@ -55,7 +54,7 @@ def told(gathering: Gathering, payload: Message) -> None:
     """A user-role item: a person's text, the mark of an interrupt, or what the harness wrote in the user's voice."""
     elements = elements_of(payload.content)
     if speakers.is_interrupt(elements):
-        gathering.into(gathering.deliver(NOTES), payload.id or None).content.append(Interrupt())
+        gathering.deliver(NOTES, payload.id or None).content.append(Interrupt())
     elif _is_typed(gathering, elements):
         typed(gathering, elements, payload.id or None)
     else:
@@ -106,4 +105,4 @@ def peer(gathering: Gathering, payload: PeerMessage) -> None:
 
 def _note(gathering: Gathering, name: str | None, blocks: list[Block]) -> None:
     if blocks:
-        gathering.into(gathering.deliver(NOTES), name).content += blocks
+        gathering.deliver(NOTES, name).content += blocks

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -14,6 +16,9 @@ from handrail.harnesses.codex.event_kinds import CommandEnd, McpEnd, PatchEnd
 from handrail.harnesses.codex.item_kinds import CustomToolOutput, FunctionOutput, ToolSearchOutput
 from handrail.harnesses.codex.wire import Row
 from handrail.transcripts.model import Block, Json, Refusal, RefusalKind, ToolResult
+
+_OUTPUTS = frozenset({FunctionOutput, CustomToolOutput, ToolSearchOutput})
+_payload_of = attrgetter("payload")
 
 AnyEnd: TypeAlias = CommandEnd | PatchEnd | McpEnd
 
@@ -41,14 +46,8 @@ class Ends:
     def has_item(self, call_id: str) -> bool:
         """Whether the item log has a result for the call."""
         if self._items is None:
-            payloads = [row.payload for row in self._rows]
-            self._items = {
-                payload.call_id
-                for payload in payloads
-                if type(payload) is FunctionOutput
-                or type(payload) is CustomToolOutput
-                or type(payload) is ToolSearchOutput
-            }
+            payloads: Iterator[Any] = map(_payload_of, self._rows)
+            self._items = {payload.call_id for payload in payloads if type(payload) in _OUTPUTS}
         return call_id in self._items
 
     def event(self, payload: AnyEnd, reviewer: str | None) -> None:

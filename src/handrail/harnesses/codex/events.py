@@ -75,7 +75,7 @@ def _search(gathering: Gathering, payload: event.WebSearchEnd) -> None:
     call = ToolUse(_id(gathering, payload), Raw(WEB_SEARCH, payload.action))
     content = payload.results if payload.results is not None else searched(payload.action, payload.query)
     gathering.respond(call, payload.call_id or None)
-    gathering.deliver(RESULTS).content.append(ToolResult(call.id, content))
+    gathering.delivery(RESULTS).content.append(ToolResult(call.id, content))
 
 
 def _id(gathering: Gathering, payload: AnyEnd | event.WebSearchEnd) -> str:
@@ -86,7 +86,7 @@ def _done(gathering: Gathering, payload: AnyEnd, call: ToolUse) -> None:
     """The one event of a call that ended tells the call and its result."""
     end = read_end(payload, None)
     gathering.respond(call, payload.call_id or None)
-    draft = gathering.deliver(RESULTS)
+    draft = gathering.delivery(RESULTS)
     draft.uids.append(gathering.ids.unique(f"{call.id}:output"))
     draft.content.append(ToolResult(call.id, end.content or "", end.is_error, end.refusal))
 

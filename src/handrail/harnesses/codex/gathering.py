@@ -188,7 +188,14 @@ class Gathering:
 
     # Deliveries
 
-    def deliver(self, kind: int) -> Draft:
+    def deliver(self, kind: int, name: str | None = None) -> Draft:
+        """The delivery that the present row, known by ``name`` if it has one, belongs to."""
+        draft = self.delivery(kind)
+        draft.uids.append(self.ids.named(name, self.at))
+        self.owners[self.at] = self.newest
+        return draft
+
+    def delivery(self, kind: int) -> Draft:
         """The open delivery, or a new one; searches of the response before it are delivered first."""
         if self.searches.found:
             self.deliver_searches()
@@ -202,7 +209,7 @@ class Gathering:
     def deliver_searches(self) -> None:
         """The results of the searches a provider made inside a response are delivered after it."""
         for call_id, content, row in self.searches.take():
-            draft = self.deliver(RESULTS)
+            draft = self.delivery(RESULTS)
             if not draft.content:
                 draft.timestamp = self.rows[row].timestamp
             draft.uids.append(self.ids.unique(f"{call_id}:output"))

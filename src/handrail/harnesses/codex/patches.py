@@ -7,6 +7,7 @@ mapping loses nothing. Every other patch stays as it is.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from handrail.transcripts.model import Edit, Write
@@ -109,8 +110,7 @@ def _hunk(call: Edit, marks: str) -> list[str] | None:
 
 def files_of(patch: str) -> list[str]:
     """The paths a patch names, in order, each once."""
-    headers = (piece.partition("\n")[0] for piece in f"\n{patch}".split("\n*** ")[1:])
-    return list(dict.fromkeys(header.partition(": ")[2] for header in headers if header.startswith(_NAMES)))
+    return list(dict.fromkeys(_NAMED.findall(f"\n{patch}")))
 
 
-_NAMES = ("Add File: ", "Update File: ", "Delete File: ", "Move to: ")
+_NAMED = re.compile(r"\n\*\*\* (?:Add File|Update File|Delete File|Move to): (.*)")

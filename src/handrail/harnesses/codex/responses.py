@@ -78,5 +78,6 @@ def token_count(gathering: Gathering, payload: TokenCount) -> None:
         gathering.drafts[last].usage = found
         gathering.owners[gathering.at] = last
     gathering.response = None
-    if gathering.open is not None and gathering.open.kind == RESPONSE:
+    draft = gathering.open
+    if draft is not None and draft.kind == RESPONSE:
         gathering.open = None

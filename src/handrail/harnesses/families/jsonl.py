@@ -86,8 +86,9 @@ class Rows(Generic[Row]):
             start, end = self.spans[index]
             return self.data[start:end]
         starts = self._starts
-        end = starts[index + 1] if index + 1 < len(starts) else len(self.data)
-        return self.data[starts[index] : end].removesuffix(b"\n")
+        if index + 1 < len(starts):
+            return self.data[starts[index] : starts[index + 1] - 1]
+        return self.data[starts[index] :].removesuffix(b"\n")
 
     def followed_by(self, more: Rows[Row]) -> Rows[Row]:
         """These rows and then those of ``more``, whose part was appended to this one after a whole line."""
