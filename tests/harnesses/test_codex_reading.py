@@ -453,6 +453,20 @@ def test_unknown_kinds_are_kept_and_counted() -> None:
     assert CODEC.unknown(native) == {"novelty": 1, "response_item/novelty": 1, "event_msg/novelty": 2}
 
 
+def test_a_row_of_an_unknown_kind_costs_nothing_but_what_is_damaged_in_it() -> None:
+    native = CODEC.parse(lines(meta(), event("novelty", text="x"), said("One"), event("novelty", text=5)))
+    assert outline(CODEC.to_common(native)) == ["assistant:text"]
+    assert [fault.message for fault in CODEC.faults(native)] == [
+        "fields of a type the format does not know: payload.text"
+    ]
+
+
+def test_a_kind_is_that_of_its_log() -> None:
+    """The same name is another kind in the other log."""
+    session = read(meta(), *typed("go"), event("agent_message", message="Hi"), item("agent_message", content="Hi"))
+    assert outline(session) == ["user:text+text"]
+
+
 def test_the_title_is_the_last_name_of_the_thread() -> None:
     session = read(
         meta(), event("thread_name_updated", thread_name="One"), event("thread_name_updated", thread_name="Two")
