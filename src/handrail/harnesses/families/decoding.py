@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -38,19 +37,26 @@ class RowDecoder(Generic[Row]):
 
     def decode_lines(self, lines: memoryview) -> list[Row] | None:
         """The rows of ``lines``, None where one of them is damaged or of no kind that is known."""
-        with suppress(*_REFUSALS):
+        try:
             return self._decoder.decode_lines(lines)
-        return None
+        except _REFUSALS:
+            return None
 
     def decode(self, line: memoryview) -> Row | None:
         """The row that ``line`` is, None where it is damaged."""
-        with suppress(*_REFUSALS):
+        try:
             return self._decoder.decode(line)
-        if self._other is not None:
-            with suppress(*_REFUSALS):
-                row: Row = msgspec.json.decode(line, type=self._other())
-                return row if self._is_other(row) else None
-        return None
+        except _REFUSALS:
+            return self._decode_other(line)
+
+    def _decode_other(self, line: memoryview) -> Row | None:
+        if self._other is None:
+            return None
+        try:
+            row: Row = _decoder_of(self._other()).decode(line)
+        except _REFUSALS:
+            return None
+        return row if self._is_other(row) else None
 
     def fill(self, value: dict[str, Any]) -> tuple[Row, list[str]]:
         """The row that a damaged object is, and the names of the fields that are not what they should be."""
@@ -59,6 +65,11 @@ class RowDecoder(Generic[Row]):
             if self._is_other(row):
                 return row, lost
         return lenient(value, _info_of(self._row))
+
+
+@cache
+def _decoder_of(row: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(row)
 
 
 @cache
