@@ -47,12 +47,11 @@ def find_lines(rows: list[Row]) -> Lines:
         return Lines(list(range(len(rows))))
     tree = _Tree(rows)
     live = tree.line_of(tree.nodes, frozenset())
-    if len(live) < len(tree.nodes):
+    left = [index for index in tree.nodes if index not in live]
+    if left:
         held = Held(rows, live)
-        tree.set_aside_copies(live, held)
-        tree.take_back(live, tree.nodes, held)
-    left = {index for index in tree.nodes if index not in live}
-    gone = left | tree.outside
+        left = tree.take_back(live, tree.set_aside_copies(live, left, held), held)
+    gone = tree.outside.union(left)
     kept = [index for index in range(len(rows)) if index not in gone] if gone else list(range(len(rows)))
     return Lines(kept, tree.other_lines(live, left), frozenset(tree.bridged))
 
@@ -102,7 +101,7 @@ class _Tree:
             uuid = row.uuid
             if uuid is None:
                 continue
-            if uuid in by_id or (row.isSidechain and main):
+            if (row.isSidechain and main) or by_id.setdefault(uuid, index) != index:
                 self.outside.add(index)
                 continue
             if row.parentUuid == last_id and last_id is not None:
@@ -111,7 +110,6 @@ class _Tree:
                 torn.append(index)
             if row.compactMetadata is not None:
                 has_kept = True
-            by_id[uuid] = index
             nodes.append(index)
             last, last_id = index, uuid
         kept = _preserved(self.rows, nodes, by_id) if has_kept else {}
@@ -174,14 +172,14 @@ class _Tree:
             return True
         return row.type == "user" and not row.isMeta and not blocks_of(row, "tool_result") and not is_aside(row)
 
-    def take_back(self, line: set[int], among: Iterable[int], held: Held) -> None:
-        """Add to ``line`` the rows of ``among`` that belong to it though they do not lead to its end.
+    def take_back(self, line: set[int], among: Iterable[int], held: Held) -> list[int]:
+        """Add to ``line`` the rows of ``among`` that belong to it though they do not lead to its end; the others.
 
         ``held`` is what the rows of ``line`` said.
         """
         candidates = [index for index in among if index not in line]
         if not candidates:
-            return
+            return candidates
         passed = self._passed(line)
         while candidates:
             left = []
@@ -192,8 +190,9 @@ class _Tree:
                 else:
                     left.append(index)
             if len(left) == len(candidates):
-                return
+                break
             candidates = left
+        return candidates
 
     def _passed(self, line: set[int]) -> dict[int, int]:
         """By row of ``line`` that the line goes on from through bookkeeping: where it next says something.
@@ -234,24 +233,25 @@ class _Tree:
             return False
         return self.parents[index] in line or self.parents[index] == _NO_PARENT
 
-    def set_aside_copies(self, live: set[int], held: Held) -> None:
-        """Leave out what stands on the line ``live``, whose rows said ``held``, a second time under other ids.
+    def set_aside_copies(self, live: set[int], beside: list[int], held: Held) -> list[int]:
+        """Leave out what stands on the line ``live`` a second time under other ids; what else is ``beside`` it.
 
         A client that takes over a session may write its history anew, with a root of its own. Then responses, the
-        results of their calls and the prompts around them are there twice, with the same words and times.
+        results of their calls and the prompts around them are there twice, with the same words and times. ``held`` is
+        what the rows of ``live`` said.
         """
         rows = self.rows
-        off = [index for index in self.nodes if index not in live and rows[index].is_talk]
+        off = [index for index in beside if rows[index].is_talk]
         said = [
             index for index in off if rows[index].type == "assistant" and response_id(rows[index]) in held.responses
         ]
         if not said:
-            return
+            return beside
         named = {response_id(rows[index]) for index in said}
         words = {words_of(message) for message in held.said if message.id in named}
         twice = [index for index in said if words_of(rows[index].message) in words]
         if not twice:
-            return
+            return beside
         again = {response_id(rows[index]) for index in twice}
         calls = {block.id for index in twice for block in blocks_of(rows[index], "tool_use")}
         times = {rows[index].timestamp for index in live if rows[index].type == "user"} - {None}
@@ -269,8 +269,9 @@ class _Tree:
                 copies.add(index)
         self.outside |= copies
         self.nodes = [index for index in self.nodes if index not in copies]
+        return [index for index in beside if index not in copies]
 
-    def other_lines(self, live: set[int], left: set[int]) -> tuple[OtherLine, ...]:
+    def other_lines(self, live: set[int], left: list[int]) -> tuple[OtherLine, ...]:
         """What is ``left``, line by line: of each tree beside the live line its last line, then what left that one."""
         found: list[OtherLine] = []
         taken = set(live)
@@ -288,11 +289,11 @@ class _Tree:
                 group -= line
         return tuple(sorted(found, key=lambda other: (other.leaves_at, other.rows[0])))
 
-    def _trees_of(self, left: set[int]) -> Iterable[set[int]]:
+    def _trees_of(self, left: list[int]) -> Iterable[set[int]]:
         """The rows of ``left`` in groups that hang together, each row with its parent where that stands before it."""
         groups: dict[int, set[int]] = {}
         trees: list[set[int]] = []
-        for index in sorted(left):
+        for index in left:
             group = groups.get(self.parents[index])
             if group is None:
                 group = set()
