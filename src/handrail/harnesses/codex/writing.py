@@ -7,7 +7,7 @@ would run into one another. Everything that does not come back is named in the `
 from __future__ import annotations
 
 from handrail import jsonio
-from handrail.harnesses.codex.logs import Logs
+from handrail.harnesses.codex.logs import Logs, spell_stamps
 from handrail.harnesses.codex.losses import Losses
 from handrail.harnesses.codex.placing import Placing
 from handrail.harnesses.codex.writing_deliveries import DeliveryWriter
@@ -44,7 +44,7 @@ class Writer:
 
     def _session(self, meta: Meta) -> None:
         logs = self._logs
-        logs.begin(meta.timestamp)
+        logs.begin(spell_stamps((meta.timestamp,))[0])
         payload = {
             "id": meta.id,
             "timestamp": logs.time,
@@ -68,7 +68,8 @@ class Writer:
         """Write the messages, each as one that a reader keeps apart from the one before."""
         logs, losses, placing, turns = self._logs, self._losses, self._placing, self._turns
         role_before: str | None = None
-        for index, message in enumerate(body):
+        stamps = spell_stamps(message.timestamp for message in body)
+        for index, (message, stamp) in enumerate(zip(body, stamps, strict=True)):
             if message.stop_reason == "aborted" and placing.is_cut_short(body, index):
                 losses.is_told(index)
             blocks = placing.placed(index, message)
@@ -77,7 +78,7 @@ class Writer:
                     losses.message(index, "message", "Codex has no empty message")
                 self._left_out.add(index)
                 continue
-            logs.begin(message.timestamp)
+            logs.begin(stamp)
             role = message.role
             if role == "assistant":
                 if role_before == role or message.model != turns.model:

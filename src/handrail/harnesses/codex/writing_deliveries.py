@@ -70,18 +70,16 @@ class DeliveryWriter:
             if type(block) is ToolResult:
                 self._result(place, block)
                 self._is_results = True
-            elif type(block) is Interrupt:
-                self._interrupt(place, block)
-            elif type(block) is Compaction:
-                self._compaction(place, block)
             elif type(block) is Text and block.author == _PEER:
                 self._peer(place, block)
-            else:
+            elif type(block) is Text or type(block) is Image:
                 if end < size:
                     end = _run(blocks, place)
-                self._texts(place, blocks[place:end])
-            if end < size and type(block) in (Interrupt, Compaction):
-                self._lost(None, "message.boundary", "nothing is delivered together with this mark in Codex")
+                self._words(blocks, place, end)
+            else:
+                self._mark(place, block)
+                if end < size:
+                    self._lost(None, "message.boundary", "nothing is delivered together with this mark in Codex")
             place = end
 
     def _lost(self, place: int | None, what: str, why: str) -> None:
@@ -138,6 +136,12 @@ class DeliveryWriter:
 
     # Marks
 
+    def _mark(self, place: int, block: Block) -> None:
+        if type(block) is Interrupt:
+            self._interrupt(place, block)
+        elif type(block) is Compaction:
+            self._compaction(place, block)
+
     def _interrupt(self, place: int, block: Interrupt) -> None:
         if block.by != Author.UNKNOWN:
             self._lost(place, "interrupt.by", "Codex records that a turn was aborted, not by whom")
@@ -165,24 +169,23 @@ class DeliveryWriter:
         content = [{"type": "input_text", "text": block.text}]
         self._logs.item({"type": "agent_message", "author": block.by or "", "recipient": "", "content": content})
 
-    def _texts(self, place: int, blocks: Sequence[Block]) -> None:
-        """One user item for a run of texts and pictures, with its event when a person wrote the texts.
-
-        ``place`` is that of the first.
-        """
-        first = blocks[0] if type(blocks[0]) is Text else next((block for block in blocks if type(block) is Text), None)
+    def _words(self, blocks: Sequence[Block], start: int, end: int) -> None:
+        """One user item for a run of texts and pictures, with its event when a person wrote the texts."""
+        block = blocks[start]
+        first = block if type(block) is Text else _first_text(blocks[start:end])
         if first is None or first.author != _PERSON:
-            self._told(place, blocks, None)
+            self._told(start, blocks[start:end], None)
             return
         via = self._open_turn(first)
-        if place > 0 and not self._is_results:
+        if start > 0 and not self._is_results:
             self._lost(None, "message.boundary", "a prompt is a message of its own in Codex")
         self._turns.prompts += 1
-        if len(blocks) == 1 and first.via == via and first.by is None and first.text[0] not in _MARKERS:
+        if end - start == 1 and first.via == via and first.by is None and first.text[0] not in _MARKERS:
             self._logs.typed(_TOLD_TEXT, jsonio.encode(first.text), b"}]}}\n", _TYPED, _NO_IMAGES)
             return
-        self._told(place, blocks, via)
-        words = speakers.typed_text([Element(text=block.text) for block in blocks if type(block) is Text])
+        run = blocks[start:end]
+        self._told(start, run, via)
+        words = speakers.typed_text([Element(text=block.text) for block in run if type(block) is Text])
         self._logs.line(_TYPED, jsonio.encode(words), _NO_IMAGES)
 
     def _open_turn(self, first: Text) -> Via:
@@ -228,6 +231,10 @@ def _run(blocks: Sequence[Block], place: int) -> int:
             break
         end += 1
     return end
+
+
+def _first_text(blocks: Sequence[Block]) -> Text | None:
+    return next((block for block in blocks if type(block) is Text), None)
 
 
 def _element(block: Block) -> dict[str, str]:

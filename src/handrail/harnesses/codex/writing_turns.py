@@ -46,7 +46,7 @@ class TurnWriter:
         if self.is_open:
             self._logs.line(_COMPLETE, self._number, b'"}}\n')
         self._count += 1
-        self._number = b"%d" % self._count
+        self._number = jsonio.encode(self._count)
         self.is_open = True
         self.prompts = 0
         self._logs.line(_STARTED, self._number, b'"}}\n')
