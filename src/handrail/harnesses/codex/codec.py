@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from handrail.errors import MalformedSession
+from handrail.harnesses.codex.bare import BARE_STARTS, peeked
 from handrail.harnesses.codex.children import find_children
 from handrail.harnesses.codex.crop import crop_rollout
 from handrail.harnesses.codex.native import Rollout
@@ -35,7 +36,8 @@ class CodexCodec:
         return native.body.given
 
     def scan(self, chunks: Iterable[bytes]) -> Iterator[Record]:
-        return scan(chunks, STARTS)
+        is_bare, stream = peeked(chunks)
+        return scan(stream, BARE_STARTS if is_bare else STARTS)
 
     def to_common(self, native: Transcript[Rollout], branch: str | None = None) -> Transcript[Common]:
         body = native.body.lines.body()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from handrail import jsonio
+from handrail.harnesses.codex.bare import HeaderRow
 from handrail.harnesses.codex.native import Rollout
 from handrail.harnesses.codex.wire import SessionMetaRow
 from handrail.transcripts.model import Transcript
@@ -18,7 +19,8 @@ def instructions(native: Transcript[Rollout]) -> str | None:
         record = jsonio.decode(rows.data[slice(*rows.spans[index])])
     except jsonio.NotJson:
         return None
-    payload = record.get("payload") if isinstance(record, dict) else None
+    head = record if isinstance(record, dict) else {}
+    payload = head if isinstance(rows.rows[index], HeaderRow) else head.get("payload")
     fields = payload if isinstance(payload, dict) else {}
     base = fields.get("base_instructions")
     text = base.get("text") if isinstance(base, dict) else fields.get("instructions")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from handrail.harnesses.codex.bare import are_bare, is_bare, read_part, reader_of
+from handrail.harnesses.codex.bare_reading import TABLE_BARE
 from handrail.harnesses.codex.drafts import Draft
 from handrail.harnesses.codex.events import TABLE_ALONE, has_items
 from handrail.harnesses.codex.gathering import Cut, Gathering
 from handrail.harnesses.codex.reading import read_rows
 from handrail.harnesses.codex.sources import read_meta
-from handrail.harnesses.codex.wire import Row, is_known, kind_of, reader
+from handrail.harnesses.codex.wire import Row, is_known, kind_of
 from handrail.harnesses.families.jsonl import JsonlFiles, Rows
 from handrail.transcripts.codec import Parts
 from handrail.transcripts.model import Common, Message, Meta
@@ -20,7 +22,7 @@ class Rollout(JsonlFiles[Row]):
     """The native body of a Codex session. Of several parts the first rollout (by name) is the session."""
 
     def __init__(self, given: bytes | Parts, known: Mapping[str, Rows[Row]] | None = None) -> None:
-        super().__init__(given, reader.read, known)
+        super().__init__(given, read_part, known)
 
     @cached_property
     def part(self) -> str:
@@ -33,11 +35,19 @@ class Rollout(JsonlFiles[Row]):
         """The session's rows."""
         return self.rows(self.part)
 
+    def grown_rows(self, more: bytes) -> Rows[Row]:
+        """The rows of this body, which is one file, with ``more`` appended; its first record tells how all are read."""
+        given = self.given if isinstance(self.given, bytes) else b""
+        if is_bare(given) is None or not given.endswith(b"\n"):
+            return read_part(given + more)
+        return self.rows().followed_by(reader_of(given).read(more))
+
     @cached_property
     def reading(self) -> Gathering:
         """The rows, read."""
         rows = self.main.rows
-        return read_rows(rows, self.main.raw, None if has_items(rows) else TABLE_ALONE)
+        table = TABLE_BARE if are_bare(rows) else None if has_items(rows) else TABLE_ALONE
+        return read_rows(rows, self.main.raw, table)
 
     @cached_property
     def lines(self) -> Lines:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
+from handrail.harnesses.codex.bare import HeaderRow
 from handrail.harnesses.codex.drafts import read_time
+from handrail.harnesses.codex.elements import texts_of
 from handrail.harnesses.codex.event_kinds import Renamed
+from handrail.harnesses.codex.item_kinds import Message
 from handrail.harnesses.codex.wire import Row, SessionMeta, SessionMetaRow, TurnContext
 from handrail.harnesses.families.markers import CODEX_PROGRAMS
 from handrail.transcripts.model import Author, Meta, Parent
@@ -13,6 +17,8 @@ from handrail.transcripts.model import Author, Meta, Parent
 BURST_S = 0.25
 """Inherited history is written in one go: the first pause longer than this (in seconds) ends it. The longest pause
 inside a burst of real files is 0.003 s, the shortest after one 0.9 s."""
+
+_FOLDER = re.compile(r"<environment_context>\n(?:Current working directory: (.+)|(?:.*\n)*? *<cwd>(.+)</cwd>)")
 
 
 def driver(payload: SessionMeta) -> Author:
@@ -28,11 +34,13 @@ def read_meta(rows: list[Row]) -> Meta:
     title = _title(rows)
     own: SessionMeta | None = None
     foreign: SessionMeta | None = None
+    is_bare = False
     for row in rows:
         if type(row.payload) is SessionMeta:
             if own is None:
                 own = row.payload
-            elif foreign is None and row.payload.id and row.payload.id != own.id:
+                is_bare = type(row) is HeaderRow
+            elif foreign is None and not is_bare and row.payload.id and row.payload.id != own.id:
                 foreign = row.payload
         elif own is not None and foreign is None and type(row) is not SessionMetaRow:
             break
@@ -42,7 +50,7 @@ def read_meta(rows: list[Row]) -> Meta:
     return Meta(
         id=own.id or "",
         timestamp=started if started is not None or not rows else read_time(rows[0].timestamp),
-        cwd=own.cwd or None,
+        cwd=own.cwd or (told_folder(rows).name if is_bare else None),
         git_branch=own.git.branch if own.git else None,
         title=title,
         cli_version=own.cli_version or None,
@@ -57,6 +65,25 @@ def _title(rows: list[Row]) -> str | None:
         if type(row.payload) is Renamed and row.payload.thread_name:
             return row.payload.thread_name
     return None
+
+
+class Folder(NamedTuple):
+    """A working folder, and the row that names it."""
+
+    name: str | None
+    row: int
+
+
+def told_folder(rows: list[Row]) -> Folder:
+    """The folder that the first note on the environment names: before the envelope it stands nowhere else."""
+    for index, row in enumerate(rows):
+        payload = row.payload
+        if type(payload) is Message and payload.role == "user":
+            for text in texts_of(payload.content):
+                found = _FOLDER.match(text)
+                if found is not None:
+                    return Folder(found[1] or found[2], index)
+    return Folder(None, -1)
 
 
 def _model(own: SessionMeta, rows: list[Row]) -> str | None:

@@ -17,17 +17,18 @@ from msgspec.structs import replace
 
 from handrail import files, ids
 from handrail.errors import StoreError
+from handrail.harnesses.codex.bare import is_bare, read_part
 from handrail.harnesses.codex.codec import CodexCodec
 from handrail.harnesses.codex.drafts import read_time
 from handrail.harnesses.codex.native import Rollout
 from handrail.harnesses.codex.sources import read_meta
-from handrail.harnesses.codex.wire import reader
 from handrail.harnesses.families.unreadable import unreadable_ref
 from handrail.transcripts.codec import SessionRef
 from handrail.transcripts.model import Transcript
 
 HEAD_BYTES = 1 << 16
 TAIL_BYTES = 1 << 14
+_BARE_HEAD_BYTES = 1 << 18
 _LONG_HEAD_BYTES = 1 << 22
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?P<id>[0-9A-Za-z-]{8,64})\.jsonl$", re.IGNORECASE)
@@ -148,7 +149,7 @@ def _read_ref(path: str) -> SessionRef | None:
     if not is_all:
         tail = tail[tail.find(b"\n") + 1 :]
         head = head[: head.rfind(b"\n") + 1]
-    rows = reader.read(head + tail)
+    rows = read_part(head + tail)
     meta = read_meta(rows.rows)
     has_header = bool(meta.id)
     if not has_header:
@@ -175,8 +176,13 @@ def _id_in_name(path: str) -> str:
 
 
 def _read_head(handle: int, size: int) -> bytes:
-    """The first stretch of a file, longer where its first line is (it holds the base instructions)."""
+    """The first stretch of a file, longer where its first line is (it holds the base instructions).
+
+    Before the envelope the folder stands behind instructions too, twice the same, up to 32 KiB each.
+    """
     head = os.pread(handle, min(size, HEAD_BYTES), 0)
     if b"\n" not in head:
         head = os.pread(handle, min(size, _LONG_HEAD_BYTES), 0)
+    if len(head) < size and is_bare(head):
+        head = os.pread(handle, min(size, max(len(head), _BARE_HEAD_BYTES)), 0)
     return head

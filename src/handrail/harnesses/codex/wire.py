@@ -5,6 +5,7 @@ is what the model sees, ``event_msg`` what the screen shows. The rest is bookkee
 its envelope, its payload as the class of its kind (``item_kinds``, ``event_kinds``): a record is known by its class.
 
 A record whose kind is not known is an ``OtherRow``. It takes the slow road, and its whole stretch line by line.
+Rollouts from before the envelope are read into the same classes by ``bare``.
 """
 
 from __future__ import annotations
@@ -130,9 +131,18 @@ class OtherRow(Struct, gc=False):
     timestamp: str | None = None
     type: str = ""
     payload: Unknown | None = None
+    record_type: str | None = None
 
 
-Row: TypeAlias = KnownRow | OtherRow
+class Batch(Struct, gc=False):
+    """The mark that what follows was written together; only rollouts from before the envelope need it."""
+
+
+class StateRow(_Row, tag="state"):
+    payload: Batch | None = None
+
+
+Row: TypeAlias = KnownRow | StateRow | OtherRow
 
 
 def _by_name(kinds: Any) -> dict[str, Any]:
@@ -151,6 +161,12 @@ _CALLS = _by_name(Call)
 
 KNOWN_ENVELOPES = frozenset(_ROWS) - {ITEM, EVENT}
 """Types of a line besides the two logs."""
+
+ITEM_KINDS = frozenset(_ITEMS)
+"""What an item says in its ``type``."""
+
+STATE = "state"
+"""The ``record_type`` of a line that is no envelope and says nothing."""
 
 
 _LOGS = {ITEM: _ITEMS, EVENT: _EVENTS}
@@ -175,12 +191,21 @@ def _is_other(row: Row) -> bool:
     return row.payload is not None and row.payload.type not in kinds
 
 
-reader = RowReader(RowDecoder(cast("type[Row]", KnownRow), other=_any_row, is_other=_is_other), STARTS)
+class EnvelopeDecoder(RowDecoder[Row]):
+    """Decodes lines that are envelopes."""
+
+    def __init__(self) -> None:
+        super().__init__(cast("type[Row]", KnownRow), other=_any_row, is_other=_is_other)
+
+
+reader = RowReader(EnvelopeDecoder(), STARTS)
 
 
 def is_known(row: Row) -> bool:
     """Whether this codec knows the kind of ``row`` (not: whether it says anything)."""
-    return not isinstance(row, OtherRow) and (row.payload is not None or not isinstance(row, ItemRow | EventRow))
+    if isinstance(row, OtherRow):
+        return row.record_type == STATE and not row.type
+    return row.payload is not None or not isinstance(row, ItemRow | EventRow)
 
 
 def kind_of(row: Row) -> str:
