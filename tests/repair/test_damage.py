@@ -7,6 +7,7 @@ import pytest
 from handrail.testing.damage import damaged
 from handrail.testing.sample import sample_home
 from tests.corpus import corpus_files
+from tests.harnesses import bare_rollouts
 from tests.repair.recoverable import check_damaged, check_repair
 
 FILES = 1_000
@@ -26,6 +27,10 @@ def test_a_damaged_file_is_repaired_and_loses_nothing_that_could_be_read(first: 
         harness, data = _SAMPLES[seed % len(_SAMPLES)]
         repaired += check_damaged(harness, data, seed)
     assert repaired > _GROUP * 0.9
+
+
+def test_a_damaged_rollout_from_before_the_envelope_is_repaired_and_loses_nothing_that_could_be_read() -> None:
+    assert sum(check_damaged("codex", bare_rollouts.SESSION, seed) for seed in range(150)) > 140
 
 
 @pytest.mark.parametrize("harness", ["claude_code", "codex"])

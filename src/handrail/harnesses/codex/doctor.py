@@ -26,6 +26,7 @@ def diagnose(ledger: Ledger) -> Diagnosis:
         *empty_findings(ledger.examiner.size, outlook.known, "Codex"),
         *wound_findings(ledger.examiner.wounds),
         *ledger.examiner.notes,
+        *_age_findings(outlook),
         *_header_findings(outlook),
         *_copy_findings(outlook),
         *_pair_findings(outlook),
@@ -51,6 +52,12 @@ def _found(
     return Finding(
         code=code, severity=severity, start=start, end=end, message=message, remedy=remedy, count=len(entries)
     )
+
+
+def _age_findings(outlook: Outlook) -> Iterator[Finding]:
+    if outlook.ledger.is_bare and outlook.known:
+        message = "written before September 2025: today's Codex neither lists nor opens it"
+        yield _found("old_format", _NOTE, outlook.ledger.entries[:1], message, Remedy.NONE)
 
 
 def _header_findings(outlook: Outlook) -> Iterator[Finding]:

@@ -59,7 +59,7 @@ class _Mending:
         for item in (*pairing.copies, *pairing.doubles):
             self.layout.drop(item.row, "drop_copy", f"call {item.id}: the same stands before")
         for (row, _), new in pairing.renamed.items():
-            path = ("payload", "call_id")
+            path = (*self._inside(row), "call_id")
             self.layout.replace(row, path, jsonio.encode(new), "new_call_id", "the call id is used more than once")
         for output in pairing.orphans:
             self._note_output(output, "output of a call that is missing")
@@ -71,18 +71,23 @@ class _Mending:
         payload = self._payload(output.row)
         text = f"{REPAIR_NOTE}{what} ({output.id}):\n{_words(payload.get('output'))}"
         note = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
-        self.layout.replace(output.row, ("payload",), jsonio.encode(note), "result_to_note", f"{what}: {output.id}")
+        path = self._inside(output.row)
+        self.layout.replace(output.row, path, jsonio.encode(note), "result_to_note", f"{what}: {output.id}")
+
+    def _inside(self, index: int) -> tuple[str, ...]:
+        """Where the item of a row stands in it."""
+        return () if self.entries[index].is_bare else ("payload",)
 
     def _payload(self, index: int) -> dict[str, Any]:
         entry = self.entries[index]
         record = jsonio.decode(self.source.read(entry.start, entry.end).replace(b"\x00", b""))
-        payload: dict[str, Any] = record["payload"]
+        payload: dict[str, Any] = record if entry.is_bare else record["payload"]
         return payload
 
     def _replace_images(self) -> None:
         for index, entry in enumerate(self.entries):
             for image in entry.images:
-                key, item = image.path[1], image.path[2]
+                key, item = image.path[-2:]
                 url = url_of(self._payload(index)[str(key)][item]) or ""
                 data = data_of(url)
                 kind = url[len("data:") :].partition(";")[0] or "image"
@@ -115,7 +120,9 @@ class _Mending:
         time = next((entry.time for entry in self.entries if entry.time), "")
         session = ids.stable_uuid("repair", "header", self.source.read(first.start, first.end).hex())
         meta = {"id": session, "timestamp": time, "cwd": cwd, "originator": "handrail_repair", "cli_version": ""}
-        row = {"timestamp": time, "type": "session_meta", "payload": {**meta, "source": "unknown"}}
+        row: dict[str, Any] = {"timestamp": time, "type": "session_meta", "payload": {**meta, "source": "unknown"}}
+        if self.outlook.ledger.is_bare:
+            row = {"id": session, "timestamp": time, "instructions": None}
         number = len(self.entries) + len(self.layout.order)
         self.layout.add(number, jsonio.encode(row) + b"\n", "new_header", f"a header with the id {session}")
         self.layout.order = [number, *self.layout.order]
@@ -128,6 +135,8 @@ def _synthetic(entry: Entry, call: str) -> dict[str, Any]:
         payload |= {"status": "incomplete", "execution": "client", "tools": []}
     else:
         payload["output"] = SYNTHETIC_OUTPUT
+    if entry.is_bare:
+        return payload
     return {"timestamp": entry.time, "type": ITEM, "payload": payload}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from handrail.harnesses.codex.ledger import Entry, Ledger
-from handrail.harnesses.codex.wire import EVENT, ITEM
+from handrail.harnesses.codex.wire import EVENT, ITEM, STATE
 from handrail.harnesses.families.pairing import Occurrence, Pairing, pair
 from handrail.transcripts.repair import Edit
 
@@ -111,6 +111,8 @@ def _copies(entries: list[Entry]) -> dict[int, int]:
     run: list[tuple[int, int]] = []
     for index, entry in enumerate(entries):
         earlier = places.setdefault(entry.digest, index)
+        if run and entry.type == STATE and entries[run[-1][1] + 1].type == STATE:
+            earlier = run[-1][1] + 1
         if run and (earlier == index or earlier != run[-1][1] + 1):
             found |= _kept_run(entries, run)
             run = []
@@ -121,7 +123,7 @@ def _copies(entries: list[Entry]) -> dict[int, int]:
     for index, entry in enumerate(entries):
         if index in found:
             continue
-        if last is not None and entries[last].digest == entry.digest:
+        if last is not None and entries[last].digest == entry.digest and entry.is_unique:
             found[index] = last
         else:
             last = index
@@ -133,7 +135,11 @@ def _kept_run(entries: list[Entry], run: list[tuple[int, int]]) -> dict[int, int
 
     An item whose event comes right behind the run stays: without it the event would prove no prompt.
     """
-    if run and run[-1][0] + 1 < len(entries) and entries[run[-1][0] + 1].is_prompt:
+    if run and run[-1][0] + 1 < len(entries) and entries[run[-1][0] + 1].is_submission:
         run = run[:-1]
-    is_talk = any(entries[index].type == ITEM and entries[index].kind != "reasoning" for index, _ in run)
+    is_talk = any(_is_talk(entries[index]) for index, _ in run)
     return dict(run) if len(run) >= _RUN and is_talk else {}
+
+
+def _is_talk(entry: Entry) -> bool:
+    return entry.type == ITEM and entry.kind != "reasoning" and entry.is_unique
