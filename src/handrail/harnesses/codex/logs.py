@@ -20,10 +20,12 @@ from handrail.transcripts.model import Json
 _ITEM = b'response_item","payload":'
 _EVENT = b'event_msg","payload":'
 _END = b"}\n"
-_PIECES = 4
-_MANY = 1024
 _OUTPUT = b'{"type":"function_call_output"'
 _KNOWN = (b"response_item", b"compacted")
+"""How the openings of lines begin that a reader gives a uid."""
+_PIECES = 4
+_MANY = 1024
+"""How many pieces are joined at a time: a join takes 80 bytes for each of them, beside what it makes."""
 
 _encode_lines = msgspec.json.Encoder().encode_lines
 
@@ -106,7 +108,6 @@ class Logs:
 
     def finish(self) -> bytes:
         """The file."""
-        # A join takes 80 bytes for each piece beside them, so it is given many but not all.
         file = BytesIO()
         for start in range(0, len(self._pieces), _MANY):
             file.write(b"".join(self._pieces[start : start + _MANY]))
