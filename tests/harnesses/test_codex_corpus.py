@@ -12,6 +12,7 @@ import pytest
 
 from handrail.harnesses import convert
 from handrail.harnesses.codex import HARNESS
+from handrail.harnesses.codex.event_kinds import TokenCount
 from handrail.testing.differences import differences, unaccounted
 from handrail.transcripts.model import Common, Interrupt, Message, Text, ToolResult, ToolUse, Transcript, Usage
 from handrail.transcripts.spans import Span, smallest_valid
@@ -143,5 +144,6 @@ def test_usage_is_counted_once_a_response() -> None:
 
 def last_total(path: Path, name: str) -> int:
     rows = CODEC.parse(path.read_bytes()).body.main.rows
-    infos = [row.payload.info for row in rows if row.payload is not None and row.payload.info is not None]
+    counts = [row.payload for row in rows if isinstance(row.payload, TokenCount)]
+    infos = [count.info for count in counts if count.info is not None]
     return int(getattr(infos[-1].total_token_usage, name))
