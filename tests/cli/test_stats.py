@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from tests.cli.homes import CLAUDE_ID, TORN_ID, make_home
+from tests.cli.homes import CLAUDE_ID, CONTROL, TORN_ID, claude_rows, empty_home, make_home
 from tests.cli.shell import handrail
 
 
@@ -52,3 +53,11 @@ def test_named_sessions_are_counted_alone(tmp_path: Path) -> None:
     assert handrail(home, "stats", CLAUDE_ID, TORN_ID, "--json").value["total"]["sessions"] == 2
     assert handrail(home, "stats", CLAUDE_ID, "--project", "shop").code == 2
     assert handrail(home, "stats", "nonesuch").code == 5
+
+
+def test_the_name_of_a_tool_does_not_reach_the_terminal_as_it_is(tmp_path: Path) -> None:
+    rows = json.dumps(claude_rows(CLAUDE_ID)).replace('"Bash"', json.dumps(CONTROL))
+    document = b"".join(json.dumps(row).encode() + b"\n" for row in json.loads(rows))
+    text = handrail(empty_home(tmp_path), "stats", "-", stdin=document).text
+    assert "tools: [2Jtidy up 2" in text
+    assert not {"\x1b", "\u202e"} & set(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from handrail.app import Figures, Group, Stats
+from handrail.cli.cells import one_line
 from handrail.cli.formats import UNKNOWN, amount, count
 from handrail.cli.surface import Surface
 from handrail.cli.table import Column, render_table
@@ -38,7 +39,7 @@ def _sums(found: Stats) -> list[str]:
     if found.by_tool:
         used = list(found.by_tool.items())
         more = f", {len(used) - _TOOLS_SHOWN:,} more" if len(used) > _TOOLS_SHOWN else ""
-        lines.append("tools: " + ", ".join(f"{name} {times:,}" for name, times in used[:_TOOLS_SHOWN]) + more)
+        lines.append("tools: " + ", ".join(f"{one_line(name)} {times:,}" for name, times in used[:_TOOLS_SHOWN]) + more)
     if found.subagents:
         lines.append(f"{count(found.subagents, 'sub-agent')} among them")
     if found.copies:
