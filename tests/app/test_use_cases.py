@@ -11,6 +11,7 @@ import pytest
 
 from handrail import app
 from handrail.app import MomentFilter, SessionFilter
+from handrail.app.sampling import SAMPLE_HOME
 from handrail.errors import HandrailError, MalformedSession, StoreError, UnknownHarness
 from handrail.library import Unread
 from handrail.testing.clock import ManualClock
@@ -74,6 +75,13 @@ def test_an_overview_without_a_bound_reads_all(tmp_path: Path) -> None:
     clock = ManualClock()
     found = app.overview(machine, budget_s=None, clock=clock, on_progress=lambda _done, _total: clock.advance(6))
     assert found.read == 2
+
+
+def test_an_overview_counts_what_moments_counts_sub_agents_that_ask_people_included() -> None:
+    machine = app.open_machine({"handrail": SAMPLE_HOME / ".local/state/handrail/sessions"}, only_given=True)
+    found, counted = app.overview(machine, budget_s=None), app.moments(machine).summary
+    assert (found.rounds, found.stepins) == (counted.rounds, counted.stepins)
+    assert (found.sessions, found.read, found.harnesses[0].subagents, counted.sessions) == (3, 3, 2, 5)
 
 
 def test_a_moment_says_when_where_what_was_said_and_how_it_went_on(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from handrail.app.counting import Mined, per_100
 from handrail.app.machine import SCHEMA_VERSION, Machine
-from handrail.app.mining import Progress, iter_mined, while_time
+from handrail.app.mining import Progress, has_people, iter_mined, while_time
 from handrail.clock import Clock, SystemClock
 from handrail.library import Unread
 from handrail.library.catalog import is_subagent
@@ -22,7 +22,10 @@ LARGEST_BYTES = 250_000_000
 
 
 class HarnessRow(Struct, frozen=True, kw_only=True, gc=False):
-    """One harness. ``read`` says how many of its ``sessions`` the step-ins and rounds were counted in."""
+    """One harness. ``read`` says how many of its ``sessions`` the step-ins and rounds were counted in.
+
+    Those of sub-agents whose questions reach people count too, as in ``moments``.
+    """
 
     harness: str
     title: str
@@ -70,8 +73,8 @@ def overview(
     """
     catalog = machine.catalog()
     unread = list(catalog.unread)
-    top = list(catalog.top_level())
-    light = [ref for ref in top if largest_bytes is None or ref.size_bytes <= largest_bytes]
+    peopled = filter(has_people, catalog.sessions)
+    light = [ref for ref in peopled if largest_bytes is None or ref.size_bytes <= largest_bytes]
     figures: dict[str, list[Mined]] = {}
     refs = while_time(light, clock or SystemClock(), budget_s)
     for mined in iter_mined(machine, refs, catalog.short_ids(), unread, on_progress, total=len(light)):
@@ -84,7 +87,7 @@ def overview(
     return Overview(
         harnesses=tuple(row for row in rows if row.sessions or row.subagents),
         without_sessions=tuple(row.harness for row in rows if not row.sessions and not row.subagents),
-        sessions=len(top),
+        sessions=sum(row.sessions for row in rows),
         read=sum(row.read for row in rows),
         rounds=rounds,
         stepins=stepins,
@@ -96,6 +99,7 @@ def overview(
 
 def _row(title: str, name: str, refs: tuple[SessionRef, ...], mined: list[Mined]) -> HarnessRow:
     own = [ref for ref in refs if not is_subagent(ref)]
+    ids = {ref.id for ref in own}
     starts = [ref.meta.timestamp for ref in refs if ref.meta.timestamp is not None]
     return HarnessRow(
         harness=name,
@@ -106,7 +110,7 @@ def _row(title: str, name: str, refs: tuple[SessionRef, ...], mined: list[Mined]
         oldest_at=min(starts, default=None),
         newest_at=max(starts, default=None),
         damaged=sum(not ref.is_whole for ref in refs),
-        read=len(mined),
+        read=sum(session.session in ids for session in mined),
         rounds=sum(session.rounds for session in mined),
         stepins=sum(row.is_stepin for session in mined for row in session.rows),
     )
