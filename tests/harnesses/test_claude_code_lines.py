@@ -217,3 +217,21 @@ def test_history_that_a_client_wrote_anew_under_other_ids_counts_once() -> None:
     assert ["go", "one", "more", "two"] == texts(rows.body())
     assert ["user", "assistant", "user", "assistant", "user"] == [message.role for message in rows.body()]
     assert () == rows.branches()
+
+
+def test_responses_of_one_id_whose_words_nothing_can_be_told_of_are_no_copies() -> None:
+    rows = Rows()
+    rows.prompt("go")
+    for words in ("one", "two"):
+        message = {"id": "r", "role": "assistant", "model": "m", "content": words}
+        rows.row("assistant", message=message, parent="u1")
+    assert ["go", "one", "two"] == texts(rows.body())
+
+
+def test_a_row_that_is_no_response_makes_no_call() -> None:
+    rows = Rows()
+    asked = rows.prompt("go")
+    rows.row("novel", message={"content": [call("t1")]})
+    rows.says("done")
+    rows.result("t1", parent=asked)
+    assert ["user", "assistant"] == [message.role for message in rows.body()]

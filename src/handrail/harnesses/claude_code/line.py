@@ -248,7 +248,7 @@ class _Tree:
         if not said:
             return beside
         named = {response_id(rows[index]) for index in said}
-        words = {words_of(message) for message in held.said if message.id in named}
+        words = {words_of(message) for message in held.said if message.id in named} - {None}
         twice = [index for index in said if words_of(rows[index].message) in words]
         if not twice:
             return beside

@@ -25,23 +25,25 @@ class Held:
         self._rows = rows
         self._line = line
         self._calls: set[str | None] | None = None
-        messages = [row.message for row in map(rows.__getitem__, line) if row.type == "assistant"]
+        self._callers = [index for index in line if rows[index].type == "assistant"]
+        messages = [rows[index].message for index in self._callers]
         self.said = [message for message in messages if message is not None]
         self.responses = {message.id for message in self.said} - {None, ""}
 
     def add(self, index: int) -> None:
         """Row ``index`` is on the line now; its response was there before it."""
+        self._callers.append(index)
         if self._calls is not None:
             self._calls.update(calls_of(self._rows[index]))
 
     def has_call(self, results: list[WireBlock], parent: int) -> bool:
         """Whether the line made a call that ``results`` answer; ``parent`` is the row that most likely did."""
-        if parent in self._line:
+        if parent in self._line and self._rows[parent].type == "assistant":
             likely = calls_of(self._rows[parent])
             if any(block.tool_use_id in likely for block in results):
                 return True
         if self._calls is None:
-            self._calls = {call for index in self._line for call in calls_of(self._rows[index])}
+            self._calls = {call for index in self._callers for call in calls_of(self._rows[index])}
         return any(block.tool_use_id in self._calls for block in results)
 
 
