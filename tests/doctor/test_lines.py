@@ -102,6 +102,13 @@ def test_a_reply_beside_a_hook_summary_is_tied_in() -> None:
     assert (texts(copy), shown(copy)) == (ALL[:5], (5, 5))
 
 
+def test_a_result_without_its_call_beside_a_hook_summary_is_no_turn_cut_off() -> None:
+    rows = [*chain(2), {"type": "attachment", "uuid": "a", "parentUuid": "u1"}]
+    rows.append(turn("user", "r", "a", [result("gone")]))
+    rows.append({"type": "system", "subtype": "stop_hook_summary", "uuid": "h", "parentUuid": "a"})
+    assert codes(lines(rows)) == {"orphan_result"}
+
+
 @pytest.mark.parametrize("way", ["source", "record"])
 def test_turns_cut_off_by_a_queued_prompt_are_hung_on_the_line_again(way: str) -> None:
     proof: dict[str, Any] = {"promptSource": "queued"} if way == "source" else {}

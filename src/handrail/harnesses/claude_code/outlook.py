@@ -84,9 +84,10 @@ class Outlook:
 
     def _sort_others(self) -> None:
         for other in self.lines.others:
-            if self.turns(other.rows).persons:
+            turns = self.turns(other.rows)
+            if turns.persons:
                 (self.stranded if self._is_cut_off(other) else self.left).append(other)
-            elif self._is_beside_a_hook(other):
+            elif turns.count and self._is_beside_a_hook(other):
                 self.stranded.append(other)
 
     def _is_beside_a_hook(self, other: OtherLine) -> bool:
