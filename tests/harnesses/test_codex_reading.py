@@ -494,6 +494,11 @@ def test_nul_bytes_cost_nothing_but_a_fault() -> None:
     assert {fault.code for fault in CODEC.faults(native)} == {"nul"}
 
 
+@pytest.mark.parametrize("source", [["exec"], [], 1, None, "cli"])
+def test_a_source_that_names_no_program_is_a_persons(source: object) -> None:
+    assert [Text("go", Author.PERSON, via=Via.PROMPT)] == blocks(meta(source=source), *typed("go"))
+
+
 def test_an_unknown_time_is_none() -> None:
     session = read({"type": "session_meta", "payload": {"id": "s"}}, {**said("x"), "timestamp": "noon"})
     assert (session.meta.timestamp, session.body[0].timestamp) == (None, None)

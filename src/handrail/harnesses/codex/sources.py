@@ -26,7 +26,7 @@ def driver(payload: SessionMeta) -> Author:
     source = payload.source
     if isinstance(source, dict):
         return Author.PEER if "subagent" in source else Author.UNKNOWN
-    return Author.UNKNOWN if source in CODEX_PROGRAMS else Author.PERSON
+    return Author.UNKNOWN if isinstance(source, str) and source in CODEX_PROGRAMS else Author.PERSON
 
 
 def read_meta(rows: list[Row]) -> Meta:
