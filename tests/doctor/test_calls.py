@@ -170,6 +170,13 @@ def test_codex_history_written_again_is_dropped() -> None:
     assert mend(lines(rows), "codex") == lines([header(), *history, *prompted("more", 9)])
 
 
+def test_codex_rows_called_state_in_envelopes_are_no_marks_of_a_batch() -> None:
+    assert not look(lines([codex("state", {})]), "codex").is_session
+    rows = [codex("state", {"n": 1}, 5), *prompted("one"), codex("state", {"n": 2}, 6), *prompted("two")]
+    again = [*rows, *rows[1:3], codex("state", {"n": 3}, 7), rows[1]]
+    assert "history_again" not in codes(lines([header(), *again]), "codex")
+
+
 def test_a_rollout_without_its_header_gets_one() -> None:
     rows = [codex("turn_context", {"cwd": "/srv/bank"}), *prompted("go"), *replied("yes")]
     assert codes(lines(rows), "codex") == {"missing_header"}

@@ -108,7 +108,12 @@ class Entry(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Whether the row is one that Codex writes."""
-        return self.type in (ITEM, EVENT, STATE) or self.type in KNOWN_ENVELOPES
+        return self.type in (ITEM, EVENT) or self.type in KNOWN_ENVELOPES or self.is_mark
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether the row is the mark of a batch, which only rollouts from before the envelope have."""
+        return self.is_bare and self.type == STATE
 
     @property
     def is_submission(self) -> bool:

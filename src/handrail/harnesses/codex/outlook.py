@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from handrail.harnesses.codex.ledger import Entry, Ledger
-from handrail.harnesses.codex.wire import EVENT, ITEM, STATE
+from handrail.harnesses.codex.wire import EVENT, ITEM
 from handrail.harnesses.families.pairing import Occurrence, Pairing, pair
 from handrail.transcripts.repair import Edit
 
@@ -111,7 +111,7 @@ def _copies(entries: list[Entry]) -> dict[int, int]:
     run: list[tuple[int, int]] = []
     for index, entry in enumerate(entries):
         earlier = places.setdefault(entry.digest, index)
-        if run and entry.type == STATE and entries[run[-1][1] + 1].type == STATE:
+        if run and entry.is_mark and entries[run[-1][1] + 1].is_mark:
             earlier = run[-1][1] + 1
         if run and (earlier == index or earlier != run[-1][1] + 1):
             found |= _kept_run(entries, run)
