@@ -220,3 +220,14 @@ def test_a_pipe_with_the_name_of_a_session_is_passed_over(tmp_path: Path) -> Non
     put(tmp_path / "-w" / "a.jsonl", some_session().data())
     os.mkfifo(tmp_path / "-w" / "b.jsonl")
     assert [SESSION] == list(listed(tmp_path))
+
+
+@pytest.mark.parametrize("time", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
+def test_a_time_that_no_calendar_has_in_utc_is_none(tmp_path: Path, time: str) -> None:
+    rows = Rows()
+    rows.prompt("go", timestamp=time)
+    path = put(tmp_path / "-srv" / f"{SESSION}.jsonl", rows.data())
+    (ref,) = ClaudeCodeStore((tmp_path,)).discover()
+    assert ref.meta.timestamp is None
+    assert ref.updated_at is not None
+    assert [None] == [message.timestamp for message in CODEC.to_common(CODEC.parse(path.read_bytes())).body]

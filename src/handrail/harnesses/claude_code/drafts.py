@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from handrail import ids
 from handrail.harnesses.claude_code.blocks import usage
-from handrail.harnesses.claude_code.wire import Row, WireMessage
+from handrail.harnesses.claude_code.wire import Row, WireMessage, in_utc
 from handrail.harnesses.families.jsonl import Rows
 from handrail.transcripts.model import Author, Block, Common, Interrupt, Message, Text
 
@@ -129,7 +129,7 @@ class Drafts:
             row, rows, said = draft.row, draft.rows, draft.said
             timestamp = row.timestamp
             if timestamp is not None and timestamp.tzinfo is not UTC:
-                timestamp = timestamp.astimezone(UTC)
+                timestamp = in_utc(timestamp)
             uids: tuple[str, ...]
             if len(rows) == 1:
                 uid = row.uuid or self.uid(rows[0])

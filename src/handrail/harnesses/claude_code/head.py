@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from handrail.harnesses.claude_code.speech import Setting, has_proof
-from handrail.harnesses.claude_code.wire import CROP_KIND, Row, read_naming
+from handrail.harnesses.claude_code.wire import CROP_KIND, Row, in_utc, read_naming
 from handrail.harnesses.families.jsonl import Rows
 from handrail.harnesses.families.markers import CLAUDE_CODE_EDITORS, CLAUDE_CODE_PROGRAMS, CLAUDE_CODE_TEXTS
 from handrail.transcripts.model import Meta, Parent
@@ -119,7 +119,7 @@ def read_meta(rows: Rows[Row], head: Head) -> Meta:
         parent = Parent(session=inherited, kind="fork")
     return Meta(
         id=session,
-        timestamp=started.astimezone(UTC) if started is not None else None,
+        timestamp=in_utc(started) if started is not None else None,
         cwd=head.cwd or None,
         git_branch=head.gitBranch or None,
         title=title,

@@ -20,7 +20,7 @@ from handrail.errors import StoreError
 from handrail.harnesses.claude_code.codec import ClaudeCodeCodec
 from handrail.harnesses.claude_code.head import HARNESS_NAME, read_head, read_meta
 from handrail.harnesses.claude_code.native import Session, main_part
-from handrail.harnesses.claude_code.wire import Row, read_rows
+from handrail.harnesses.claude_code.wire import Row, in_utc, read_rows
 from handrail.harnesses.families.jsonl import Rows
 from handrail.harnesses.families.unreadable import unreadable_ref
 from handrail.transcripts.codec import Parts, SessionRef
@@ -232,7 +232,7 @@ def _read_ends(handle: int, size: int) -> bytes:
 def _last_time(rows: Rows[Row]) -> datetime | None:
     for row in reversed(rows.rows):
         if row.timestamp is not None:
-            return row.timestamp.astimezone(UTC)
+            return in_utc(row.timestamp)
     return None
 
 

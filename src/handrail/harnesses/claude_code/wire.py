@@ -7,7 +7,7 @@ an author or a refusal of its own.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from msgspec import Meta, Raw, Struct
@@ -15,6 +15,15 @@ from msgspec import Meta, Raw, Struct
 from handrail.harnesses.families.jsonl import RowReader, Rows
 
 Instant = Annotated[datetime, Meta(tz=True)]
+
+
+def in_utc(moment: datetime) -> datetime | None:
+    """``moment`` in UTC; None where that is before the first year or after the last."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return None
+
 
 ABSENT = Raw()
 """What a field holds that is not decoded further and was not there."""
