@@ -15,6 +15,7 @@ from handrail.transcripts.model import (
     Image,
     Interrupt,
     Parent,
+    Raw,
     Refusal,
     RefusalKind,
     Text,
@@ -446,6 +447,19 @@ def test_a_session_of_events_alone_is_read_from_them() -> None:
     session = read(meta(), event("user_message", message="go"), ended, event("agent_message", message="Done"))
     assert outline(session) == ["user:text", "assistant:tool_use", "user:tool_result", "assistant:text"]
     assert session.body[0].content == (Text("go", Author.PERSON, via=Via.PROMPT),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "read_as"),
+    [(b'"\\ud800"', "\ud800"), (b'"\xff"', "\ufffd"), (b"9" * 30, int("9" * 30)), (b"9" * 5000, None)],
+)
+def test_a_patch_that_only_the_event_log_has_is_read_whatever_its_changes(changes: bytes, read_as: object) -> None:
+    mark = "what was changed"
+    told = lines(event("user_message", message="go"), event("patch_apply_end", call_id="a", changes=mark))
+    session = CODEC.to_common(CODEC.parse(told.replace(json.dumps(mark).encode(), changes)))
+    (block,) = session.body[1].content
+    assert type(block) is ToolUse
+    assert Raw("apply_patch", {"changes": read_as}) == block.call
 
 
 def test_unknown_kinds_are_kept_and_counted() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
+from handrail import jsonio
 from handrail.harnesses.codex import deliveries
 from handrail.harnesses.codex import event_kinds as event
 from handrail.harnesses.codex.call_reading import WEB_SEARCH, read_call
@@ -61,7 +60,10 @@ def _command(gathering: Gathering, payload: event.CommandEnd) -> None:
 
 
 def _patch(gathering: Gathering, payload: event.PatchEnd) -> None:
-    changes: Json = msgspec.json.decode(payload.changes) if payload.changes else None
+    try:
+        changes: Json = jsonio.decode(bytes(payload.changes)) if payload.changes else None
+    except jsonio.NotJson:
+        changes = None
     _done(gathering, payload, ToolUse(_id(gathering, payload), Raw("apply_patch", {"changes": changes})))
 
 
