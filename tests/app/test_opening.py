@@ -10,6 +10,7 @@ from handrail.app import open_session
 from handrail.errors import AmbiguousSession, MalformedSession, SessionNotFound, StoreError
 from handrail.transcripts.spans import Span
 from tests.app.desk import DENIAL, put, session
+from tests.privileges import without_privileges
 
 
 @pytest.mark.parametrize("typed", ["alpha-1", "alp", "About alpha-1"])
@@ -67,6 +68,14 @@ def test_a_folder_is_said_to_be_one(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is a folder") as caught:
         open_session(put(tmp_path / "store"), str(tmp_path))
     assert "--root" in str(caught.value.hint)
+
+
+def test_a_path_into_a_closed_folder_is_not_said_to_lead_nowhere(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    machine = put(tmp_path / "store")
+    with without_privileges(), pytest.raises(StoreError, match="Permission denied"):
+        open_session(machine, str(closed / "a.jsonl"))
 
 
 def test_several_sessions_that_start_alike_are_ambiguous(tmp_path: Path) -> None:

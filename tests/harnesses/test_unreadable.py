@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,25 +12,12 @@ import pytest
 import handrail
 from handrail.app.diagnosing import doctor
 from handrail.app.machine import open_machine
+from tests.privileges import without_privileges
 
 _FILES = {
     "claude_code": "-srv-shop/00000000-0000-4000-8000-000000000001.jsonl",
     "codex": "2026/01/05/rollout-2026-01-05T09-00-00-019b8d1a-0000-7000-8000-00000000abcd.jsonl",
 }
-_OTHER_USER = 65534
-
-
-@contextlib.contextmanager
-def without_privileges() -> Iterator[None]:
-    """The block runs as somebody whom file modes bind; a plain user is that already."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(_OTHER_USER)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.fixture(params=sorted(_FILES))

@@ -137,6 +137,8 @@ def _look_up(
     found = catalog.find_exact(reference.source) or catalog.find_prefix(reference.source)
     if found is None and _is_folder(reference.source):
         raise StoreError(f"{reference.source} is a folder, not a session", hint=_FOLDER_HINT)
+    if found is None and _is_closed(reference.source):
+        raise StoreError(f"cannot look at {reference.source}: Permission denied")
     if found is None:
         raise not_found(reference.source, harness)
     return found, reference.ranges
@@ -161,6 +163,17 @@ def _is_document(name: str) -> bool:
 def _is_folder(name: str) -> bool:
     mode = _mode(name)
     return mode is not None and stat.S_ISDIR(mode)
+
+
+def _is_closed(name: str) -> bool:
+    """Whether ``name`` is a path into a folder that this process may not look into."""
+    try:
+        os.stat(name)  # noqa: PTH116 - as below
+    except PermissionError:
+        return os.sep in name
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def _mode(name: str) -> int | None:
