@@ -1,6 +1,6 @@
 """The one error tree of Handrail.
 
-    HandrailError                      code, message, hint, exit_code
+    HandrailError                      code, message, hint, exit_code, is_retryable
     ├── TranscriptError                a session cannot be used as asked      (ValueError)
     │   ├── CropError                  a family, one class a reason           (transcripts.spans)
     │   ├── MalformedSession           native data or a reference is not what it should be
@@ -43,11 +43,12 @@ class HandrailError(Exception):
     """Base of every error Handrail raises on purpose.
 
     ``code`` is stable across releases, ``exit_code`` is what the command line ends with, ``hint`` says what to
-    do next (or is None).
+    do next (or is None). ``is_retryable``: the same may succeed in a while, with nothing changed.
     """
 
     code: str = "error"
     exit_code: int = 1
+    is_retryable: bool = False
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)

@@ -17,6 +17,7 @@ from handrail.cli.reference import render_reference
 from handrail.cli.schemas import RESULTS, render_schemas
 from tests.cli.homes import CODEX_ID, empty_home, make_home
 from tests.cli.shell import handrail
+from tests.cli.terminal import Terminal
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 
@@ -57,7 +58,8 @@ def test_an_error_has_its_exit_code_and_prints_no_data(tmp_path: Path, arguments
 def test_an_error_as_json_is_one_object_on_stderr(tmp_path: Path, arguments: list[str]) -> None:
     error = json.loads(handrail(empty_home(tmp_path), *arguments).err)
     assert error["schema_version"] == 1
-    assert error["error"].keys() == {"code", "message", "hint"}
+    assert error["error"].keys() == {"code", "message", "hint", "retryable"}
+    assert error["error"]["retryable"] is False
 
 
 def test_a_machine_without_sessions_is_no_error(tmp_path: Path) -> None:
@@ -96,6 +98,15 @@ def test_no_colour_unless_it_is_asked_for(tmp_path: Path) -> None:
     assert b"\x1b[" not in handrail(home | {"FORCE_COLOR": "1"}, "moments", "--no-color").out
 
 
+@pytest.mark.parametrize("setting", [{}, *({name: "1"} for name in ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX"))])
+def test_a_terminal_that_an_agent_reads_gets_neither_colours_nor_progress(
+    tmp_path: Path, setting: dict[str, str]
+) -> None:
+    with Terminal(make_home(tmp_path) | setting, tmp_path, "moments") as terminal:
+        assert terminal.ends() == 0
+        assert terminal.moved is (not setting)
+
+
 def _modules(*arguments: str) -> set[str]:
     """The modules that are loaded once ``arguments`` have run."""
     code = (
@@ -124,6 +135,21 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     text = handrail(empty_home(tmp_path), "--help").text
     listed = [line.split()[0] for line in text.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
     assert listed == [name.replace("_", "-") for name in registry.names(COMMANDS)]
+
+
+@pytest.mark.parametrize("topic", [[], ["moments"], ["moments", "mark"], ["blueprint", "check"]])
+def test_help_says_of_a_command_what_its_own_help_says(tmp_path: Path, topic: list[str]) -> None:
+    home = empty_home(tmp_path)
+    text = handrail(home, *topic, "--help").text
+    assert handrail(home, "help", *topic).text == text
+    assert handrail(home, "help", *topic, "--json").value == {"schema_version": 1, "text": text.removesuffix("\n")}
+
+
+@pytest.mark.parametrize("topic", [["nonesuch"], ["ls", "nonesuch"], ["moments", "nonesuch"]])
+def test_help_on_what_is_no_command_is_a_wrong_command_line(tmp_path: Path, topic: list[str]) -> None:
+    ended = handrail(empty_home(tmp_path), "help", *topic)
+    assert (ended.code, ended.out) == (2, b"")
+    assert "has no command 'nonesuch'" in ended.err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -94,7 +94,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str] | None = None) 
     except click.exceptions.Exit as end:
         return end.exit_code
     except HandrailError as problem:
-        return _fail(arguments, problem.code, problem.message, problem.hint, problem.exit_code)
+        return _fail(arguments, problem)
     except click.ClickException as problem:
         return _fail_usage(arguments, problem)
     except (KeyboardInterrupt, click.Abort):
@@ -135,23 +135,27 @@ def _complete(instruction: str) -> int:
     return shell_complete(program, {}, NAME, COMPLETE_VARIABLE, instruction)
 
 
-def _fail(arguments: Sequence[str], code: str, message: str, hint: str | None, exit_code: int) -> int:
+def _fail(arguments: Sequence[str], problem: HandrailError) -> int:
     if "--json" in arguments:
-        from handrail import jsonio
-
-        error: dict[str, Any] = {"code": code, "message": message, "hint": hint}
-        line = jsonio.encode({"schema_version": 1, "error": error}).decode()
-        sys.stderr.write(f"{line}\n")
+        _write_error(problem.code, problem.message, problem.hint, is_retryable=problem.is_retryable)
     else:
         notes = Surface(os.environ)
-        notes.note(f"error: {message}")
-        if hint:
-            notes.note(f"hint: {hint}")
-    return exit_code
+        notes.note(f"error: {problem.message}")
+        if problem.hint:
+            notes.note(f"hint: {problem.hint}")
+    return problem.exit_code
 
 
 def _fail_usage(arguments: Sequence[str], problem: click.ClickException) -> int:
     if "--json" in arguments:
-        return _fail(arguments, "usage", problem.format_message(), None, problem.exit_code)
-    problem.show()
+        _write_error("usage", problem.format_message(), None, is_retryable=False)
+    else:
+        problem.show()
     return problem.exit_code
+
+
+def _write_error(code: str, message: str, hint: str | None, *, is_retryable: bool) -> None:
+    from handrail import jsonio
+
+    error: dict[str, Any] = {"code": code, "message": message, "hint": hint, "retryable": is_retryable}
+    sys.stderr.write(f"{jsonio.encode({'schema_version': 1, 'error': error}).decode()}\n")

@@ -42,7 +42,8 @@ _JSON = """\
 With `--json` a command prints one object with a `schema_version`. It grows by new keys; the version is raised when a
 key changes its meaning or goes. [cli.schema.json](cli.schema.json) holds the schemas. Times are RFC 3339 in UTC, null
 when they are unknown. An error is one object on standard error:
-`{"schema_version":1,"error":{"code":…,"message":…,"hint":…}}`.
+`{"schema_version":1,"error":{"code":…,"message":…,"hint":…,"retryable":…}}`; `retryable` says that the same may succeed
+in a while.
 """
 
 _SHARED = frozenset({"json", "tz", "no_color", "root"})
@@ -54,6 +55,7 @@ _ENVIRONMENT = (
     ("`HANDRAIL_DATABASE`", "where runs are kept, as `--database` says it"),
     ("`VISUAL`, `EDITOR`", "the editor that documents are changed in"),
     ("`NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`", "colours: never, always, never"),
+    ("`CLAUDECODE`, `CURSOR_AGENT`, `CODEX_SANDBOX`", "an agent reads it: no colours, no progress"),
     ("`COLUMNS`", "how wide a terminal is"),
 )
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+_SET_BY_AGENTS = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX")
+"""What coding agents set for the commands they run, on whatever terminal."""
+
 
 @dataclass(frozen=True)
 class Surface:
@@ -108,11 +111,15 @@ class Surface:
             return False
         if self.environment.get("FORCE_COLOR", "0") not in {"", "0"}:
             return True
-        return self.is_terminal and self.environment.get("TERM") != "dumb"
+        return self.is_terminal and not self._is_for_agent_or_dumb()
+
+    def _is_for_agent_or_dumb(self) -> bool:
+        """Whether what reads the terminal makes nothing of colours and moves of the cursor."""
+        return self.environment.get("TERM") == "dumb" or any(map(self.environment.get, _SET_BY_AGENTS))
 
     def progress(self, noun: str) -> Callable[[int, int], None] | None:
         """A reporter of ``done`` of ``total``, on a terminal only; it cleans up after itself at the end."""
-        if self.as_json or not _is_terminal(sys.stderr) or self.environment.get("TERM") == "dumb":
+        if self.as_json or not _is_terminal(sys.stderr) or self._is_for_agent_or_dumb():
             return None
 
         def report(done: int, total: int) -> None:

@@ -32,9 +32,8 @@ def finish_unread(unread: Sequence[Unread], surface: Surface) -> None:
 def note_source(source: Source, surface: Surface) -> None:
     """Say whose session a file was taken for when that is not certain."""
     if source.confidence is not None and source.confidence < _SURE:
-        surface.note(
-            f"{source.locator} was read as {source.harness} ({source.confidence:.0%} sure); --from names another"
-        )
+        where = "standard input" if source.locator == "-" else source.locator
+        surface.note(f"{where} was read as {source.harness} ({source.confidence:.0%} sure); --from names another")
 
 
 def note_faults(faults: Sequence[Fault], surface: Surface, see: str | None = None) -> None:
