@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from handrail.testing.differences import BOUNDARY, accounts_for, differences, unaccounted
+from handrail.testing.differences import BOUNDARY, accounts_for, differences, unaccounted, unfounded
 from handrail.testing.examples import CORRECTED, EXAMPLES, PLAIN
 from handrail.testing.strategies import sessions
 from handrail.transcripts.codec import Loss, LossItem
@@ -18,8 +18,11 @@ from handrail.transcripts.model import (
     Common,
     Message,
     Parent,
+    Refusal,
+    RefusalKind,
     Text,
     Thinking,
+    ToolResult,
     ToolUse,
     Transcript,
     Usage,
@@ -74,6 +77,19 @@ def test_a_changed_field_is_told_by_its_dotted_name() -> None:
     assert _told(PLAIN, _with_message(PLAIN, 1, usage=usage)) == [("message.usage.cache_read_input_tokens", 1, None)]
     block = Thinking("A look at the file will tell.")
     assert _told(PLAIN, _with_block(PLAIN, 1, 0, block)) == [("thinking.signature", 1, 0)]
+
+
+def test_a_changed_value_inside_of_a_field_is_told_by_its_own_name() -> None:
+    refused = Refusal(kind=RefusalKind.BLOCKED, by="policy", reason="not here")
+    result = ToolResult("t1", "", is_error=True, refusal=refused)
+    source = _with_block(PLAIN, 0, 0, result)
+    wordless = msgspec.structs.replace(result, refusal=msgspec.structs.replace(refused, reason=None))
+    found = differences(source, _with_block(PLAIN, 0, 0, wordless))
+    assert [difference.what for difference in found] == ["tool_result.refusal.reason"]
+    named = [LossItem(what=what, why="-", message=0, block=0) for what in ("tool_result.refusal.reason", "tool_result")]
+    assert unfounded(Loss(items=tuple(named)), found) == ()
+    wrong = LossItem(what="tool_result.refusal.kind", why="-", message=0, block=0)
+    assert unfounded(Loss(items=(wrong,)), found) == (wrong,)
 
 
 def test_a_changed_author_is_told_though_the_words_are_the_same() -> None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from handrail.testing.alignment import EMPTY, Pair, Place, align, fields_of
 from handrail.transcripts.codec import Loss, LossItem
-from handrail.transcripts.model import Common, Message, Meta, Transcript, Usage
+from handrail.transcripts.model import Common, Message, Meta, Transcript
 
 _META_FREE = frozenset({"harness", "parent"})
 _MESSAGE_FREE = frozenset({"uid", "uids", "content", "is_bridged"})
@@ -27,8 +27,9 @@ BOUNDARY = "message.boundary"
 class Difference:
     """One thing that is not as it was.
 
-    ``what`` is a dotted name in the model (``meta.title``, ``message.usage``, ``text.author``; a kind alone when
-    the whole block is gone or new). ``message`` and ``block`` are indices in the source, None where it has none.
+    ``what`` is a dotted name in the model, down to the field that differs (``meta.title``, ``text.author``,
+    ``tool_result.refusal.reason``; a kind alone when the whole block is gone or new). ``message`` and ``block`` are
+    indices in the source, None where it has none.
     ``was`` and ``became`` are the two values, None for absence.
     """
 
@@ -108,7 +109,7 @@ def _fields(what: str, was: Any, became: Any, free: frozenset[str] = frozenset()
         old, new = getattr(was, field), getattr(became, field)
         if _same(old, new):
             continue
-        if type(old) is Usage and type(new) is Usage:
+        if isinstance(old, Struct) and type(old) is type(new):
             yield from _fields(f"{what}.{field}", old, new)
         else:
             yield f"{what}.{field}", old, new
