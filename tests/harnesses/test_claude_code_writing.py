@@ -20,6 +20,7 @@ from handrail.transcripts.model import (
     Decision,
     Image,
     Interrupt,
+    Json,
     Message,
     Meta,
     Raw,
@@ -152,9 +153,11 @@ def test_ids_the_provider_refuses_are_replaced_on_both_sides_and_named() -> None
     assert {"tool_use.id", "tool_result.tool_use_id"} == {item.what for item in loss.items}
 
 
-def test_content_that_does_not_load_is_written_as_json_text() -> None:
-    back, loss, _ = write(agent(ToolUse("t1", Bash("ls"))), user(ToolResult("t1", [{"type": "knowledge"}])))
-    assert (ToolResult("t1", '[{"type":"knowledge"}]'),) == back[1].content
+@pytest.mark.parametrize("kind", ["knowledge", ["text"], {}])
+def test_content_that_does_not_load_is_written_as_json_text(kind: Json) -> None:
+    content = [{"type": kind}]
+    back, loss, _ = write(agent(ToolUse("t1", Bash("ls"))), user(ToolResult("t1", content)))
+    assert (ToolResult("t1", json.dumps(content, separators=(",", ":"))),) == back[1].content
     assert ["tool_result.content"] == [item.what for item in loss.items]
 
 

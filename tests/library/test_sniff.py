@@ -50,6 +50,7 @@ def test_damage_around_the_rows_does_not_hide_whose_they_are() -> None:
         b"SQLite format 3\x00",
         b"# a page of prose\n",
         b"[1,2,3]\n",
+        b'{"type":[],"role":{},"message":[],"payload":[],"record_type":[]}\n',
     ],
 )
 def test_rows_with_roles_alone_are_nobodys(data: bytes) -> None:

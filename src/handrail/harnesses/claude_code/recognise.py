@@ -10,7 +10,8 @@ from typing import Any
 
 from handrail.harnesses.families.evidence import head_rows, share
 
-_TALK = frozenset({"user", "assistant"})
+_TALK = ("user", "assistant")
+"""No set: what a damaged row has for a type may be a list, which no set can be asked for."""
 _BOOKKEEPING: dict[str, frozenset[str]] = {
     "summary": frozenset({"summary", "leafUuid"}),
     "file-history-snapshot": frozenset({"messageId", "snapshot"}),

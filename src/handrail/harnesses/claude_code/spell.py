@@ -34,7 +34,8 @@ Lost = tuple[tuple[str, str], ...]
 """What was left out: ``(dotted name, why)``."""
 
 _SAFE_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
-_RESULT_BLOCKS = frozenset({"text", "image", "document", "search_result", "tool_reference", "browser_state"})
+_RESULT_BLOCKS = ("text", "image", "document", "search_result", "tool_reference", "browser_state")
+"""No set: what a foreign block has for a type may be a list, which no set can be asked for."""
 _REJECTED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "
     "the new_string was NOT written to the file)."
