@@ -92,6 +92,14 @@ def test_a_changed_value_inside_of_a_field_is_told_by_its_own_name() -> None:
     assert unfounded(Loss(items=(wrong,)), found) == (wrong,)
 
 
+def test_the_field_of_a_block_that_is_gone_may_be_named() -> None:
+    found = differences(PLAIN, _without(PLAIN, 0))
+    assert [(difference.what, difference.message, difference.block) for difference in found] == [("text", 0, 0)]
+    here = LossItem(what="text.via", why="-", message=0, block=0)
+    elsewhere = LossItem(what="thinking.signature", why="-", message=1, block=0)
+    assert unfounded(Loss(items=(here, elsewhere)), found) == (elsewhere,)
+
+
 def test_a_changed_author_is_told_though_the_words_are_the_same() -> None:
     block = Text("How many rows does the orchard file have?", Author.UNKNOWN)
     assert _told(PLAIN, _with_block(PLAIN, 0, 0, block)) == [("text.author", 0, 0), ("text.via", 0, 0)]

@@ -73,15 +73,18 @@ def unfounded(loss: Loss, found: Sequence[Difference]) -> tuple[LossItem, ...]:
     """Items of ``loss`` that name none of ``found``: a loss that cries wolf is not read.
 
     Only exact claims are judged: of a field of the session or of a message, and of a block by its index. What is
-    not compared may be named all the same, and so may the fields of a message of which blocks are gone.
+    not compared may be named all the same, and so may the fields of a block that is gone and of its message.
     """
     free = {*(f"meta.{field}" for field in _META_FREE), *(f"message.{field}" for field in _MESSAGE_FREE)}
-    hurt = {difference.message for difference in found if "." not in difference.what}
+    gone = {(difference.message, difference.block) for difference in found if "." not in difference.what}
+    hurt = {message for message, _ in gone}
 
     def is_judged(item: LossItem) -> bool:
         if item.what.startswith("message."):
             return item.what not in free and item.message not in hurt
-        return item.block is not None or (item.what.startswith("meta.") and item.what not in free)
+        if item.block is not None:
+            return (item.message, item.block) not in gone
+        return item.what.startswith("meta.") and item.what not in free
 
     return tuple(
         item for item in loss.items if is_judged(item) and not any(_names(item, difference) for difference in found)
