@@ -202,3 +202,9 @@ def test_sessions_of_another_root_are_found_there(home: Home, tmp_path: Path) ->
     (projects / "-srv-shop" / f"{TORN_ID}.jsonl").unlink()
     found = handrail(home, "ls", "--json", "--harness", "claude_code", "--root", f"claude_code={projects}").value
     assert [row["id"] for row in found["sessions"]] == [CLAUDE_ID]
+
+
+def test_only_the_root_of_handrails_own_sessions_may_be_new(home: Home, tmp_path: Path) -> None:
+    assert handrail(home, "ls", "--root", f"handrail={tmp_path}/new").code == 0
+    ended = handrail(home, "ls", "--root", f"claude={tmp_path}/new")
+    assert (ended.code, "there is no folder" in ended.err) == (2, True)

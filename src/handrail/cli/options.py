@@ -16,6 +16,7 @@ from handrail.cli.surface import Surface
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 HARNESSES = "handrail.harnesses"
+_OWN_HARNESS = "handrail"
 
 
 def shared_options(function: Function) -> Function:
@@ -79,8 +80,20 @@ def _take_roots(context: click.Context, _parameter: click.Parameter, value: tupl
         name, mark, path = item.partition("=")
         if not mark or not name or not path:
             raise click.BadParameter(f"{item!r} is not HARNESS=PATH")
-        roots[name] = Path(path).expanduser()
+        roots[name] = _folder(path, may_be_new=name == _OWN_HARNESS)
     context.obj = replace(surface, roots=roots)
+
+
+def _folder(path: str, *, may_be_new: bool) -> Path:
+    """The folder that ``path`` names; a mistyped one would look like a machine without sessions."""
+    try:
+        folder = Path(path).expanduser()
+        is_there = folder.is_dir()
+    except (OSError, ValueError, RuntimeError) as problem:
+        raise click.BadParameter(f"cannot look at {path!r}: {problem}") from None
+    if not (is_there or may_be_new):
+        raise click.BadParameter(f"there is no folder {path!r}")
+    return folder
 
 
 def _surface(context: click.Context) -> Surface:
