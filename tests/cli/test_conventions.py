@@ -36,6 +36,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
         (["ls", "--root", "nonesuch=/x"], 2),
         (["ls", "--root", "codex=/nonesuch"], 2),
         (["ls", "--root", "codex=~nonesuch/sessions"], 2),
+        (["ls", "--project", "~nonesuch/shop"], 2),
+        (["ps", "--database", "sqlite:~nonesuch/runs"], 2),
         (["ls", "--harness", "nonesuch"], 2),
         (["ls", "-n", "-1"], 2),
         (["moments", "--since", "yesterday"], 2),

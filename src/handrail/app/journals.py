@@ -107,7 +107,11 @@ def _opened(database: str | None, folder: Path) -> SqlJournal:
     path = database.removeprefix(_SQLITE)
     if path == database or not path:
         raise UnknownDatabase(f"{_without_secret(database)} is no database", hint="postgresql://… or sqlite:PATH")
-    return SqliteJournal(Path(path).expanduser())
+    try:
+        file = Path(path).expanduser()
+    except RuntimeError as problem:
+        raise UnknownDatabase(f"{database} is no database: {problem}", hint="postgresql://… or sqlite:PATH") from None
+    return SqliteJournal(file)
 
 
 def _without_secret(database: str) -> str:

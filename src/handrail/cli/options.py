@@ -134,7 +134,10 @@ def project_option(function: Function) -> Function:
 def _take_project(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     if value is None or not (value in {".", "..", "~"} or os.sep in value):
         return value
-    return str(Path(value).expanduser().resolve())
+    try:
+        return str(Path(value).expanduser().resolve())
+    except (OSError, ValueError, RuntimeError) as problem:
+        raise click.BadParameter(f"cannot look at {value!r}: {problem}") from None
 
 
 def since_option(function: Function) -> Function:
