@@ -115,6 +115,13 @@ def test_a_copy_of_standard_input_goes_to_standard_output_and_its_report_beside(
     assert handrail(home, "doctor", "-", stdin=piped.out).code == 0
 
 
+def test_a_copy_in_a_file_called_dash_is_said_to_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = handrail(empty_home(tmp_path), "repair", "-", "--out", "-", stdin=lines(chain(4)))
+    assert (done.code, Path("-").read_bytes()) == (0, lines(chain(4)))
+    assert done.text.startswith("-  ")
+
+
 def test_what_standard_input_is_redirected_from_is_never_written_over(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines(chain(4)) + b"{")

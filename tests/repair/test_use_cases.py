@@ -284,7 +284,7 @@ def test_a_copy_that_is_still_damaged_reaches_nobody(tmp_path: Path) -> None:
         )
     assert given == []
     done = app.repair(machine(tmp_path), "-", given.append, stdin=lambda: BytesIO(TORN))
-    assert (b"".join(given), done.out, list(tmp_path.iterdir())) == (WHOLE, "-", [])
+    assert (b"".join(given), done.out, list(tmp_path.iterdir())) == (WHOLE, None, [])
 
 
 class Measured(BytesIO):

@@ -31,21 +31,20 @@ from handrail.transcripts.repair import (
 Sink: TypeAlias = Callable[[bytes], None]
 """Takes the bytes of a copy in order, such as standard output."""
 
-_STDOUT = "-"
 _WAIT = "end the session (or wait until it rests), then repair again; nothing was written"
 
 
 class Repaired(Struct, frozen=True, kw_only=True):
     """A copy that was written and proved.
 
-    ``out`` is its file, ``-`` where it went to a ``Sink``. ``changes`` are all stretches of the source that the copy
+    ``out`` is its file, None where it went to a ``Sink``. ``changes`` are all stretches of the source that the copy
     has otherwise, ``losses`` those of them whose words cannot be had from the copy. ``remaining`` is damage that only a
     wish that was not made would cure.
     """
 
     schema_version: int = SCHEMA_VERSION
     source: Source
-    out: str
+    out: str | None
     size_bytes: int
     turns: int
     shown_before: int
@@ -110,7 +109,7 @@ def _write(case: _Case, file: OpenFile, out: str | Sink, wishes: Wishes, force: 
     after = proofs[0]
     return Repaired(
         source=source_of(case.patient, case.harness, before.session, case.confidence),
-        out=str(Path(out)) if isinstance(out, str) else _STDOUT,
+        out=str(Path(out)) if isinstance(out, str) else None,
         size_bytes=file.size + sum(change.size - (change.end - change.start) for change in changes),
         turns=after.turns,
         shown_before=before.shown,

@@ -57,9 +57,9 @@ def _checkup(checkup: Checkup, surface: Surface, with_notes: bool) -> Iterator[s
         yield f"  fix: {one_line(fix)}"
 
 
-def _place(name: str, stream: str = "standard input") -> str:
-    """``name`` of a file, or the ``stream`` that stands for it as ``-``."""
-    return stream if name == "-" else one_line(name)
+def _place(name: str) -> str:
+    """``name`` of a file, or standard input where that stands for it as ``-``."""
+    return "standard input" if name == "-" else one_line(name)
 
 
 def _finding(finding: Complaint, surface: Surface) -> str:
@@ -84,7 +84,8 @@ def finish_doctor(found: DoctorReport, surface: Surface) -> None:
 
 def render_repair(done: Repaired, surface: Surface) -> Iterator[str]:
     """What was changed, by kind, with places in the original; what was given up; what a resume shows now."""
-    yield f"{_place(done.out, 'standard output')}  {size(done.size_bytes)}"
+    place = "standard output" if done.out is None else one_line(done.out)
+    yield f"{place}  {size(done.size_bytes)}"
     if not done.changes:
         yield "  nothing had to be changed: the copy has the same bytes"
     yield from _changes("changed", done.changes)
