@@ -12,6 +12,7 @@ import pytest
 import handrail
 from handrail.app.diagnosing import doctor
 from handrail.app.machine import open_machine
+from handrail.errors import StoreError
 from tests.privileges import without_privileges
 
 _FILES = {
@@ -49,3 +50,26 @@ def test_a_diagnosis_says_that_it_could_not_be_read(place: tuple[str, Path]) -> 
     with without_privileges():
         report = doctor(machine)
     assert 1 == report.unreadable
+
+
+@pytest.mark.parametrize("harness", [*_FILES, "handrail"])
+def test_a_folder_that_may_not_be_read_is_told_of(harness: str) -> None:
+    root = Path(tempfile.mkdtemp())
+    closed = root if harness == "handrail" else root / "closed"
+    if harness != "handrail":
+        path = root / _FILES[harness]
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b'{"type":"user","sessionId":"s","uuid":"u"}\n')
+        path.chmod(0)
+        closed.mkdir()
+        root.chmod(0o755)
+    closed.chmod(0)
+    store = handrail.harness(harness).store
+    assert store is not None
+    found = []
+    with without_privileges(), pytest.raises(StoreError, match=str(closed)):
+        for ref in store(root).discover():
+            found.append(ref)
+    assert (0 if harness == "handrail" else 1) == len(found)
+    closed.chmod(0o755)
+    shutil.rmtree(root)

@@ -22,7 +22,7 @@ from handrail.harnesses.claude_code.head import HARNESS_NAME, read_head, read_me
 from handrail.harnesses.claude_code.native import Session, main_part
 from handrail.harnesses.claude_code.wire import Row, in_utc, read_rows
 from handrail.harnesses.families.jsonl import Rows
-from handrail.harnesses.families.unreadable import unreadable_ref
+from handrail.harnesses.families.unreadable import closed_error, entries_of, unreadable_ref
 from handrail.transcripts.codec import Parts, SessionRef
 from handrail.transcripts.model import Parent, Transcript
 
@@ -58,13 +58,19 @@ class ClaudeCodeStore:
         self._codec = ClaudeCodeCodec()
 
     def discover(self) -> Iterator[SessionRef]:
-        """Every session and sub-agent file below the roots; one that cannot be read is skipped."""
+        """Every session and sub-agent file below the roots; one that cannot be read is skipped.
+
+        Folders that may not be read raise ``StoreError`` once all else has been given.
+        """
         seen: set[tuple[int, int]] = set()
+        closed: list[str] = []
         for root in self.roots:
-            for path, name, parent in _walk(str(root), seen, None):
+            for path, name, parent in _walk(str(root), seen, closed):
                 ref = _read_ref(path, name, parent)
                 if ref is not None:
                     yield ref
+        if (problem := closed_error(closed)) is not None:
+            raise problem
 
     def load(self, ref: SessionRef | str) -> Transcript[Session]:
         """The session behind ``ref``, the files of its sub-agents as parts beside its own."""
@@ -122,7 +128,7 @@ class ClaudeCodeStore:
             marks = [_mark(path)]
             beside = path.with_suffix("")
             if beside.is_dir():
-                marks += [_mark(Path(side)) for side, _, _ in _walk(str(beside), set(), None)]
+                marks += [_mark(Path(side)) for side, _, _ in _walk(str(beside), set(), [])]
         except OSError:
             return ""
         return ids.short_hash(*marks)
@@ -153,8 +159,11 @@ def _mark(path: Path) -> str:
     return f"{path.name}:{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_ino}"
 
 
-def _walk(folder: str, seen: set[tuple[int, int]], parent: Parent | None) -> Iterator[tuple[str, str, Parent | None]]:
+def _walk(
+    folder: str, seen: set[tuple[int, int]], closed: list[str], parent: Parent | None = None
+) -> Iterator[tuple[str, str, Parent | None]]:
     """``(path, name, parent)`` of every session file below ``folder``; a folder is entered once, whatever links to it.
+    Those that may not be read are put into ``closed``.
 
     What a file is follows from where it lies: below ``<id>/subagents`` only ``agent-*.jsonl`` are sessions, and
     ``<id>`` is their parent.
@@ -164,11 +173,12 @@ def _walk(folder: str, seen: set[tuple[int, int]], parent: Parent | None) -> Ite
         if (stat.st_dev, stat.st_ino) in seen:
             return
         seen.add((stat.st_dev, stat.st_ino))
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+    except PermissionError:
+        closed.append(folder)
+        return
     except OSError:
         return
-    for entry in entries:
+    for entry in entries_of(folder, closed):
         name = entry.name
         if name.endswith(".jsonl"):
             if parent is None or name.startswith("agent-"):
@@ -177,7 +187,7 @@ def _walk(folder: str, seen: set[tuple[int, int]], parent: Parent | None) -> Ite
             below = parent
             if name == "subagents" and parent is None:
                 below = Parent(session=os.path.basename(folder), kind="subagent")  # noqa: PTH119
-            yield from _walk(entry.path, seen, below)
+            yield from _walk(entry.path, seen, closed, below)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -240,7 +250,7 @@ def _side_files(path: Path, data: bytes) -> list[tuple[str, Path]]:
     """``(part name, path)`` of the sub-agent files of the session in ``path``: below its folder, or beside it."""
     beside = path.with_suffix("")
     found = []
-    for side, name, parent in _walk(str(beside), set(), None):
+    for side, name, parent in _walk(str(beside), set(), []):
         if parent is not None or name.startswith("agent-"):
             found.append(Path(side))
             described = Path(side).with_suffix(".meta.json")

@@ -22,7 +22,7 @@ from handrail.harnesses.codex.codec import CodexCodec
 from handrail.harnesses.codex.drafts import read_time
 from handrail.harnesses.codex.native import Rollout
 from handrail.harnesses.codex.sources import read_meta
-from handrail.harnesses.families.unreadable import unreadable_ref
+from handrail.harnesses.families.unreadable import closed_error, entries_of, unreadable_ref
 from handrail.transcripts.codec import SessionRef
 from handrail.transcripts.model import Transcript
 
@@ -50,12 +50,18 @@ class CodexStore:
         self._codec = CodexCodec()
 
     def discover(self) -> Iterator[SessionRef]:
-        """Every rollout below the roots; one that cannot be read is skipped."""
+        """Every rollout below the roots; one that cannot be read is skipped.
+
+        Folders that may not be read raise ``StoreError`` once all else has been given.
+        """
+        closed: list[str] = []
         for root in self.roots:
-            for path in _walk(str(root)):
+            for path in _walk(str(root), closed):
                 ref = _read_ref(path)
                 if ref is not None:
                     yield ref
+        if (problem := closed_error(closed)) is not None:
+            raise problem
 
     def load(self, ref: SessionRef | str) -> Transcript[Rollout]:
         """The session behind ``ref``."""
@@ -105,20 +111,18 @@ def _is_rollout(name: str) -> bool:
     return name.startswith("rollout-") and name.lower().endswith(".jsonl")
 
 
-def _walk(folder: str) -> Iterator[str]:
-    """Every rollout below ``folder``, in order of name; folders behind links are not entered."""
-    try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
+def _walk(folder: str, closed: list[str]) -> Iterator[str]:
+    """Every rollout below ``folder``, in order of name; folders behind links are not entered.
+
+    Those that may not be read are put into ``closed``.
+    """
+    for entry in entries_of(folder, closed):
         try:
             is_folder = entry.is_dir(follow_symlinks=False)
         except OSError:
             continue
         if is_folder:
-            yield from _walk(entry.path)
+            yield from _walk(entry.path, closed)
         elif _is_rollout(entry.name):
             yield entry.path
 

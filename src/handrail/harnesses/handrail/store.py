@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from handrail import files
 from handrail.errors import StoreError, UnsafeId
 from handrail.harnesses.families.streaming import head_lines, tail_lines
+from handrail.harnesses.families.unreadable import closed_error, entries_of
 from handrail.harnesses.handrail.codec import NAME, HandrailCodec, Journal
 from handrail.harnesses.handrail.table import SessionTable
 from handrail.ids import check_id
@@ -56,8 +57,8 @@ class HandrailStore:
     def discover(self) -> Iterator[SessionRef]:
         """Every journal: of the table in the order they began, of the root by name.
 
-        Files that are no journals and unreadable ones are skipped. A table that cannot be read raises ``StoreError``
-        once all files have been given.
+        Files that are no journals and unreadable ones are skipped. A table or a root that cannot be read raises
+        ``StoreError`` once all files have been given.
         """
         known: set[str] = set()
         problem: StoreError | None = None
@@ -67,9 +68,11 @@ class HandrailStore:
                 yield ref
         except StoreError as raised:
             problem = raised
-        for ref in self._in_files():
+        closed: list[str] = []
+        for ref in self._in_files(closed):
             if ref.id not in known:
                 yield ref
+        problem = problem or closed_error(closed)
         if problem is not None:
             raise problem
 
@@ -90,14 +93,10 @@ class HandrailStore:
                 parent=meta.parent,
             )
 
-    def _in_files(self) -> Iterator[SessionRef]:
+    def _in_files(self, closed: list[str]) -> Iterator[SessionRef]:
         if self.root is None:
             return
-        try:
-            entries = sorted(os.scandir(self.root), key=lambda entry: entry.name)
-        except OSError:
-            return
-        for entry in entries:
+        for entry in entries_of(str(self.root), closed):
             if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
                 ref = _look(entry.path)
                 if ref is not None:
