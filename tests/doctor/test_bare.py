@@ -87,6 +87,15 @@ def test_an_output_without_its_call_becomes_a_note_of_the_harness() -> None:
     assert texts(copy, "codex")[-1] == "go"
 
 
+@pytest.mark.parametrize("glued", [False, True])
+def test_what_becomes_a_note_stays_on_a_line_of_its_own(glued: bool) -> None:
+    after = lines(output("cX", "42 files"), user("go")) if glued else lines(output("cX", "42 files"))
+    after = after.replace(b"\n", b"", 1)
+    copy = mend(lines(header(), shell("c1")) + after, "codex")
+    assert copy.count(b"\n") == 4 + glued
+    assert all(json.loads(part) for part in copy.splitlines())
+
+
 def test_call_ids_used_twice_are_told_apart() -> None:
     data = lines(header(), shell("c1"), output("c1", "one"), STATE, shell("c1", "pwd"), output("c1", "two"))
     assert codes(data, "codex") == {"duplicate_call"}

@@ -247,9 +247,16 @@ def merged(edits: Iterable[Edit]) -> tuple[Edit, ...]:
             at += 1
         # A wound at the border of two stretches may belong to either.
         around = replaced[at : at + 2] if edit.is_wound else []
-        if not any(other.start <= edit.start and edit.end <= other.end for other in around):
+        if not any(_takes_in(other, edit) for other in around):
             kept.append(edit)
     return tuple(kept)
+
+
+def _takes_in(stretch: Edit, wound: Edit) -> bool:
+    """Whether ``stretch`` makes ``wound`` needless: what is put in at a border of it still parts what stands there."""
+    if stretch.new and wound.start == wound.end and wound.start in (stretch.start, stretch.end):
+        return False
+    return stretch.start <= wound.start and wound.end <= stretch.end
 
 
 def splice(chunks: Iterable[bytes], edits: Sequence[Edit]) -> Iterator[bytes]:
