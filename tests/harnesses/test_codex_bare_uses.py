@@ -115,7 +115,8 @@ def test_a_session_that_grows_is_read_as_if_at_once(data: bytes) -> None:
 def test_what_is_appended_is_read_as_its_file_begins() -> None:
     assert HARNESS.extend is not None
     today = rollouts.lines(rollouts.meta(), *rollouts.typed("go"))
-    for first, more in ((today, lines(user("x"))), (SESSION, rollouts.lines(*rollouts.typed("on")))):
+    on = rollouts.lines(*rollouts.typed("on"))
+    for first, more in ((today, lines(user("x"))), (SESSION, on), (lines(STATE), lines({"payload": {}}) + on)):
         native = HARNESS.extend(CODEC.parse(first), more)
         assert CODEC.to_common(native) == CODEC.to_common(CODEC.parse(first + more))
 

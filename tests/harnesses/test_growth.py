@@ -75,3 +75,12 @@ def test_what_is_appended_to_a_torn_line_is_read_as_part_of_it() -> None:
     assert info.extend(info.codec.parse(data[:100]), data[100:]) == info.codec.parse(data)
     grown = info.extend(info.codec.parse(data[:100]), data[100:])
     assert info.codec.to_common(grown) == info.codec.to_common(info.codec.parse(data))
+
+
+@pytest.mark.parametrize("name", ["claude_code", "codex"])
+def test_a_session_of_several_files_is_not_taken_for_an_empty_one(name: str) -> None:
+    found = harness(name)
+    assert found.extend is not None
+    native = found.codec.parse({"a.jsonl": b"{}\n"})
+    with pytest.raises(ValueError, match="several files"):
+        found.extend(native, b"{}\n")

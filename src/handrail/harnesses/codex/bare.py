@@ -70,7 +70,7 @@ _ROWS = frozenset({HeaderRow, BareRow, StateRow})
 
 def is_bare(data: bytes) -> bool | None:
     """Whether ``data`` is a rollout from before the envelope; None while no record in it tells."""
-    if data.find(_PAYLOAD, 0, _PAYLOAD_BYTES) > 0:
+    if _opens_enveloped(data):
         return False
     for count, (start, end) in enumerate(jsonio.iter_lines(data)):
         record = _record_at_start(data[start:end])
@@ -81,6 +81,12 @@ def is_bare(data: bytes) -> bool | None:
         if count == _FIRST_LINES or end > _FIRST_BYTES:
             return False
     return None
+
+
+def _opens_enveloped(data: bytes) -> bool:
+    """Whether the first line of ``data`` is plainly an envelope."""
+    feed = data.find(b"\n", 0, _PAYLOAD_BYTES)
+    return data.find(_PAYLOAD, 0, _PAYLOAD_BYTES if feed < 0 else feed) > 0
 
 
 def stands_alone(record: Mapping[str, Any]) -> bool:
@@ -108,8 +114,8 @@ def reader_of(data: bytes) -> RowReader[Row]:
 
 def read_part(data: bytes, part: str = "") -> Rows[Row]:
     """The rows of a rollout of either kind; ``part`` names it in the faults."""
-    # Asked here as well, so that files of today cost no further call.
-    if data.find(_PAYLOAD, 0, _PAYLOAD_BYTES) > 0:
+    # Asked here as well, so that files of today cost no more than that.
+    if _opens_enveloped(data):
         return reader.read(data, part)
     return reader_of(data).read(data, part)
 

@@ -37,7 +37,7 @@ class Rollout(JsonlFiles[Row]):
 
     def grown_rows(self, more: bytes) -> Rows[Row]:
         """The rows of this body, which is one file, with ``more`` appended; its first record tells how all are read."""
-        given = self.given if isinstance(self.given, bytes) else b""
+        given = self.one_file
         if is_bare(given) is None or not given.endswith(b"\n"):
             return read_part(given + more)
         return self.rows().followed_by(reader_of(given).read(more))

@@ -128,9 +128,16 @@ class JsonlFiles(Generic[Row]):
             found = self._rows[part] = self._read(self.parts.get(part, b""), part)
         return found
 
+    @property
+    def one_file(self) -> bytes:
+        """The bytes of a body that is one file; ``ValueError`` for one of several, which does not grow by bytes."""
+        if not isinstance(self.given, bytes):
+            raise ValueError("a session of several files does not say which of them grew: parse it again")
+        return self.given
+
     def grown_rows(self, more: bytes) -> Rows[Row]:
         """The rows of this body, which is one file, with ``more`` appended; whole lines are not read again."""
-        given = self.given if isinstance(self.given, bytes) else b""
+        given = self.one_file
         if given and not given.endswith(b"\n"):
             return self._read(given + more, "")
         return self.rows().followed_by(self._read(more, ""))
