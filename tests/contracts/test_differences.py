@@ -92,6 +92,11 @@ def test_a_changed_value_inside_of_a_field_is_told_by_its_own_name() -> None:
     assert unfounded(Loss(items=(wrong,)), found) == (wrong,)
 
 
+def test_what_is_not_compared_may_be_named_down_to_its_fields() -> None:
+    named = [LossItem(what=what, why="-") for what in ("meta.parent", "meta.parent.at", "meta.title")]
+    assert unfounded(Loss(items=tuple(named)), ()) == (named[2],)
+
+
 def test_the_field_of_a_block_that_is_gone_may_be_named() -> None:
     found = differences(PLAIN, _without(PLAIN, 0))
     assert [(difference.what, difference.message, difference.block) for difference in found] == [("text", 0, 0)]

@@ -7,7 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from handrail.testing import strategies
+from handrail.testing.differences import differences, unaccounted
 from handrail.transcripts.codec import Loss
 from handrail.transcripts.model import (
     Artifact,
@@ -177,6 +180,50 @@ def test_what_has_no_place_is_named_one_by_one() -> None:
         ("artifact", 1, 0),
         ("message", 1, None),
     } <= {(item.what, item.message, item.block) for item in loss.items}
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        (
+            (agent(Text("a", Author.MODEL), usage=Usage(input_tokens=1, output_tokens=2, reasoning_tokens=3)),),
+            ("message.usage.reasoning_tokens", 0, None),
+        ),
+        ((agent(ToolUse("t1", Raw("mcp__a__B", "words"))),), ("tool_use.call.input", 0, 0)),
+        (
+            (
+                agent(ToolUse("t1", Bash("ls"))),
+                user(ToolResult("t1", "no", False, Refusal(RefusalKind.BLOCKED, "policy", "not here"))),
+            ),
+            ("tool_result.refusal.reason", 1, 0),
+        ),
+        ((user(PROMPT, ToolUse("t1", Raw("mcp__a__B", {}), {"signature": "x"})),), ("tool_use", 0, 1)),
+    ],
+    ids=["usage", "call", "refusal", "a block that is gone"],
+)
+def test_what_differs_in_a_part_is_named_once_and_as_that_part(
+    body: Common, named: tuple[str, int | None, int | None]
+) -> None:
+    _, loss, _ = write(*body)
+    assert [named] == of_messages(loss)
+
+
+def test_what_is_named_as_a_whole_is_not_named_in_part() -> None:
+    looks_denied = "The user doesn't want to take this action right now. STOP what you are doing"
+    refused = ToolResult("t1", looks_denied, True, Refusal(RefusalKind.EXPIRED, "policy"))
+    back, loss, _ = write(agent(ToolUse("t1", Bash("ls"))), user(refused))
+    result = back[1].content[0]
+    assert type(result) is ToolResult and result.refusal is not None
+    assert [("tool_result.refusal", 1, 0)] == of_messages(loss)
+
+
+@settings(max_examples=150)
+@given(strategies.conversations())
+def test_every_difference_is_named_by_one_item(source: Transcript[Common]) -> None:
+    native, loss = CODEC.write(source)
+    parts = [Loss(items=(item,)) for item in loss.items if item.what != "message"]
+    for difference in differences(source, CODEC.to_common(native), loss):
+        assert 1 >= sum(not unaccounted(part, (difference,)) for part in parts), (difference, loss.items)
 
 
 def test_rows_are_one_chain_with_stable_ids_and_times_in_milliseconds() -> None:

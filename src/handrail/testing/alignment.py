@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from handrail.transcripts.calls import render_call
 from handrail.transcripts.codec import Loss
@@ -175,8 +174,3 @@ def _segments(
             yield here[start_here:row], there[start_there : min(targets)]
             start_here, start_there = row, min(targets)
     yield here[start_here:], there[start_there:]
-
-
-def fields_of(value: Any) -> tuple[str, ...]:
-    """The field names of a struct."""
-    return tuple(value.__struct_fields__)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from msgspec import Struct
-
-from handrail.testing.alignment import EMPTY, Pair, Place, align, fields_of
+from handrail.testing.alignment import Pair, Place, align
 from handrail.transcripts.codec import Loss, LossItem
+from handrail.transcripts.compare import differing_fields, is_covered
 from handrail.transcripts.model import Common, Message, Meta, Transcript
 
 _META_FREE = frozenset({"harness", "parent"})
@@ -75,16 +73,18 @@ def unfounded(loss: Loss, found: Sequence[Difference]) -> tuple[LossItem, ...]:
     Only exact claims are judged: of a field of the session or of a message, and of a block by its index. What is
     not compared may be named all the same, and so may the fields of a block that is gone and of its message.
     """
-    free = {*(f"meta.{field}" for field in _META_FREE), *(f"message.{field}" for field in _MESSAGE_FREE)}
+    free = (*(f"meta.{field}" for field in _META_FREE), *(f"message.{field}" for field in _MESSAGE_FREE))
     gone = {(difference.message, difference.block) for difference in found if "." not in difference.what}
     hurt = {message for message, _ in gone}
 
     def is_judged(item: LossItem) -> bool:
+        if any(is_covered(item.what, name) for name in free):
+            return False
         if item.what.startswith("message."):
-            return item.what not in free and item.message not in hurt
+            return item.message not in hurt
         if item.block is not None:
             return (item.message, item.block) not in gone
-        return item.what.startswith("meta.") and item.what not in free
+        return item.what.startswith("meta.")
 
     return tuple(
         item for item in loss.items if is_judged(item) and not any(_names(item, difference) for difference in found)
@@ -100,44 +100,16 @@ def _names(item: LossItem, difference: Difference) -> bool:
         return False
     if item.block is not None and item.block != difference.block:
         return False
-    if item.what == EMPTY:
-        return not difference.what.startswith("meta.")
-    return difference.what == item.what or difference.what.startswith(item.what + ".")
-
-
-def _fields(what: str, was: Any, became: Any, free: frozenset[str] = frozenset()) -> Iterator[tuple[str, Any, Any]]:
-    for field in fields_of(was):
-        if field in free:
-            continue
-        old, new = getattr(was, field), getattr(became, field)
-        if _same(old, new):
-            continue
-        if isinstance(old, Struct) and type(old) is type(new):
-            yield from _fields(f"{what}.{field}", old, new)
-        else:
-            yield f"{what}.{field}", old, new
-
-
-def _same(old: object, new: object) -> bool:
-    """Equality that tells True from 1 and 1 from 1.0 apart, deep inside JSON too; the order of keys is free."""
-    if type(old) is not type(new):
-        return False
-    if isinstance(old, dict) and isinstance(new, dict):
-        return old.keys() == new.keys() and all(_same(value, new[key]) for key, value in old.items())
-    if isinstance(old, list | tuple) and isinstance(new, list | tuple):
-        return len(old) == len(new) and all(map(_same, old, new))
-    if isinstance(old, Struct) and isinstance(new, Struct):
-        return all(_same(getattr(old, field), getattr(new, field)) for field in fields_of(old))
-    return old == new
+    return is_covered(difference.what, item.what)
 
 
 def _meta(was: Meta, became: Meta) -> Iterator[Difference]:
-    for what, old, new in _fields("meta", was, became, _META_FREE):
+    for what, old, new in differing_fields("meta", was, became, _META_FREE):
         yield Difference(what, None, None, old, new)
 
 
 def _messages(number: int, was: Message, became: Message) -> Iterator[Difference]:
-    for what, old, new in _fields("message", was, became, _MESSAGE_FREE):
+    for what, old, new in differing_fields("message", was, became, _MESSAGE_FREE):
         yield Difference(what, number, None, old, new)
 
 
@@ -148,8 +120,9 @@ def _blocks(pairs: Sequence[Pair]) -> Iterator[Difference]:
     extra: list[Place] = []
     for here, there in [*pairs, (None, None)]:
         if here is not None and there is not None:
-            for what, old, new in [] if here.block is None else _fields(here.kind, here.block, there.block):
-                yield Difference(what, here.message, here.index, old, new)
+            if here.block is not None and there.block is not None:
+                for what, old, new in differing_fields(here.kind, here.block, there.block):
+                    yield Difference(what, here.message, here.index, old, new)
         elif here is not None:
             yield Difference(here.kind, here.message, here.index, here.block, None)
             missing = True

@@ -6,14 +6,16 @@ a mark may be followed by a prompt. Instead of foretelling each of these, what w
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from handrail.harnesses.claude_code.written import Written
 from handrail.transcripts.codec import LossItem
+from handrail.transcripts.compare import differing_fields, is_covered
 from handrail.transcripts.model import Block, Common, Message, Meta, Transcript
 
-_META = ("id", "timestamp", "cwd", "git_branch", "title", "cli_version", "model", "parent")
-_MESSAGE = ("role", "timestamp", "model", "stop_reason", "usage", "taint", "provider", "origin", "is_bridged")
+_META_FREE = frozenset({"harness"})
+_MESSAGE_FREE = frozenset({"uid", "uids", "content"})
 _WHYS = {
     "message.taint": "rows do not record what had entered the conversation",
     "message.provider": "state of another provider",
@@ -26,19 +28,25 @@ _WHYS = {
 
 
 def unnamed_losses(written: Written, back: Transcript[Common]) -> Iterator[LossItem]:
-    """The differences between what was given to the writer and ``back`` that the writer has not named."""
+    """The differences between what was given to the writer and ``back`` that the writer has not named.
+
+    Each is named by the field that differs, inside of structs too. What the writer named, or named as part of
+    something larger, is not named again.
+    """
     yield from _meta(written.meta, back.meta)
-    named = {(item.message, item.block, item.what) for item in written.losses}
+    named: defaultdict[tuple[int | None, int | None], set[str]] = defaultdict(set)
+    for item in written.losses:
+        named[item.message, item.block].add(item.what)
     for group, messages in _groups(written, back.body):
         for item in _compare(written, group, messages):
-            if (item.message, item.block, item.what) not in named:
+            here = named[item.message, None] | named[item.message, item.block]
+            if not any(is_covered(item.what, name) for name in here):
                 yield item
 
 
 def _meta(was: Meta, became: Meta) -> Iterator[LossItem]:
-    for field in _META:
-        if getattr(was, field) != getattr(became, field):
-            yield _item(f"meta.{field}", None)
+    for what, _, _ in differing_fields("meta", was, became, _META_FREE):
+        yield _item(what, None)
 
 
 def _groups(written: Written, back: Common) -> Iterator[tuple[list[int], list[Message]]]:
@@ -85,9 +93,8 @@ def _first_of(read: Sequence[Message], own: Sequence[str]) -> Message:
 
 
 def _message(index: int, was: Message, became: Message) -> Iterator[LossItem]:
-    for field in _MESSAGE:
-        if getattr(was, field) != getattr(became, field):
-            yield _item(f"message.{field}", index)
+    for what, _, _ in differing_fields("message", was, became, _MESSAGE_FREE):
+        yield _item(what, index)
 
 
 def _block(index: int, at: int, was: Block, became: Block) -> Iterator[LossItem]:
@@ -97,9 +104,8 @@ def _block(index: int, at: int, was: Block, became: Block) -> Iterator[LossItem]
     if type(was) is not type(became):
         yield _item(kind, index, at, "it reads back as another kind of block")
         return
-    for field in was.__struct_fields__:
-        if repr(getattr(was, field)) != repr(getattr(became, field)):
-            yield _item(f"{kind}.{field}", index, at)
+    for what, _, _ in differing_fields(kind, was, became):
+        yield _item(what, index, at)
 
 
 def _item(what: str, message: int | None, block: int | None = None, why: str | None = None) -> LossItem:

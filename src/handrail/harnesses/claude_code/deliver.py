@@ -124,12 +124,12 @@ def _write_compaction(written: Written, message: Message, index: int, block: Any
 
 def _write_command(written: Written, message: Message, index: int, block: Any) -> None:
     """A slash command or ``!`` command, whose row's id is the call's."""
-    if block.provider is not None:
-        written.lose("tool_use.provider", "state of another provider", index)
     text = command_text(block.call)
     if text is None:
         written.drop(index, "tool_use", "a prompt cannot hold a call of this kind here")
         return
+    if block.provider is not None:
+        written.lose("tool_use.provider", "state of another provider", index)
     own = written.row_ids[written.message]
     uuid = block.id if _may_be_uuid(block.id) and block.id not in written.taken else None
     row = written.add_user(
