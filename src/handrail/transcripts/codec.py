@@ -185,7 +185,8 @@ class Store(Protocol[Native]):
     def discover(self) -> Iterator[SessionRef]:
         """Every session under the root, from heads and tails only.
 
-        A missing root holds none; a file that may not be read is listed as not whole.
+        A missing root holds none; a file that may not be read is listed as not whole. For a folder that may not be
+        read ``StoreError`` is raised once everything else has been given.
         """
         ...
 

@@ -44,9 +44,9 @@ class _Talk(NamedTuple):
     rows: list[bytes]
 
 
-def find_children(native: Transcript[Session], main: str) -> tuple[Child, ...]:
-    """The sub-agents of the session in part ``main``, those with a file of their own first."""
-    rows = native.body.rows(main)
+def find_children(native: Transcript[Session]) -> tuple[Child, ...]:
+    """The sub-agents of the session, those with a file of their own first."""
+    rows = native.body.main
     calls = _named_by_results(rows.rows)
     talks = _progress_talk(rows)
     for agent, talk in talks.items():
@@ -54,7 +54,7 @@ def find_children(native: Transcript[Session], main: str) -> tuple[Child, ...]:
             calls.setdefault(agent, talk.call)
     found: dict[str, Child] = {}
     for part in sorted(native.body.parts):
-        if part == main or not _is_agent_file(part):
+        if part == native.body.part or not _is_agent_file(part):
             continue
         session = read_agent(native.body.rows(part), native.meta.id)
         agent = _agent_id(part)

@@ -99,7 +99,7 @@ class ClaudeCodeCodec:
 
     def children(self, native: Transcript[Session]) -> tuple[Child, ...]:
         """The sub-agents the session started, as far as its rows and parts tell."""
-        return find_children(native, native.body.part)
+        return find_children(native)
 
     def response_ids(self, native: Transcript[Session]) -> Mapping[str, str]:
         """The id that the provider gave each response, by the id of every row of it, files of sub-agents included."""
